@@ -1,0 +1,1 @@
+"""Messages, records, errors and keys: what crosses a process border."""

@@ -1,0 +1,1 @@
+"""One module per step: a function of a request and the ports it needs."""
