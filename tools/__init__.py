@@ -1,0 +1,1 @@
+"""The project's own checks and generators; nothing here is deployed."""
