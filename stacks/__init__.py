@@ -1,0 +1,1 @@
+"""One stack per concern, and the constructs they share."""
