@@ -15,15 +15,16 @@ from statemachine.tasks import Calls
 
 def migration_job(scope: Construct, calls: Calls) -> sfn.DefinitionBody:
     """Build the states of ``MigrationJob``; its input is ``{"job_id": ...}``."""
-    end = Endings(scope, calls)
+    states = Construct(scope, "States")
+    end = Endings(states, calls)
     story = in_order(
-        discovery(scope, calls, end),
-        approval(scope, calls, end, "scope"),
-        capturing(scope, calls),
-        approval(scope, calls, end, "requirements"),
-        migration(scope, calls),
-        emitted(scope, calls, end),
-        delivered(scope, calls, end),
+        discovery(states, calls, end),
+        approval(states, calls, end, "scope"),
+        capturing(states, calls),
+        approval(states, calls, end, "requirements"),
+        migration(states, calls),
+        emitted(states, calls, end),
+        delivered(states, calls, end),
         done(end),
     )
     return sfn.DefinitionBody.from_chainable(story.start)

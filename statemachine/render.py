@@ -1,75 +1,19 @@
 """Write the machine as ASL: ``python -m statemachine.render``. Reviewed, linted and executed."""
 
-import json
 from pathlib import Path
-from typing import Any
 
-from aws_cdk import App, Stack, assertions
-from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_sqs as sqs
-from aws_cdk import aws_stepfunctions as sfn
-
-from statemachine import retries
-from statemachine.pipeline import migration_job
-from statemachine.tasks import STEPS, Calls, title
+from statemachine.node import use_wheel_node
 
 FILE = Path(__file__).with_name("migration_job.asl.json")
-ACCOUNT, REGION = "123456789012", "us-east-1"
-PSEUDO = {
-    "AWS::Partition": "aws",
-    "AWS::URLSuffix": "amazonaws.com",
-    "AWS::AccountId": ACCOUNT,
-    "AWS::Region": REGION,
-}
 
 
-def imported_calls(stack: Stack) -> Calls:
-    """Everything the machine calls, by ARN, in an account that is only an example."""
+def main() -> None:
+    """Write the golden file."""
+    use_wheel_node()
+    from statemachine.rendering import text
 
-    def queue(name: str) -> sqs.IQueue:
-        return sqs.Queue.from_queue_arn(stack, name, f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
-
-    def function(step: str) -> lambda_.IFunction:
-        arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{step}"
-        return lambda_.Function.from_function_arn(stack, f"{title(step)}Function", arn)
-
-    return Calls(
-        steps={step: function(step) for step in STEPS},
-        device_queue=queue("device"),
-        gate_queue=queue("gate"),
-    )
-
-
-def definition() -> dict[str, Any]:
-    """Render the machine."""
-    stack = Stack(App(), "Rendered")
-    sfn.StateMachine(
-        stack,
-        "MigrationJob",
-        definition_body=migration_job(stack, imported_calls(stack)),
-        timeout=retries.JOB_TIMEOUT,
-    )
-    machines = assertions.Template.from_stack(stack).find_resources(
-        "AWS::StepFunctions::StateMachine"
-    )
-    (machine,) = machines.values()
-    rendered: dict[str, Any] = json.loads(_joined(machine["Properties"]["DefinitionString"]))
-    return rendered
-
-
-def text() -> str:
-    """Render the machine as the checked-in file holds it."""
-    return json.dumps(definition(), indent=2) + "\n"
-
-
-def _joined(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if "Ref" in value:
-        return PSEUDO[value["Ref"]]
-    separator, parts = value["Fn::Join"]
-    return str(separator).join(_joined(part) for part in parts)
+    FILE.write_text(text())
 
 
 if __name__ == "__main__":
-    FILE.write_text(text())
+    main()

@@ -1,0 +1,15 @@
+"""Which stacks there are, and what each is given."""
+
+from aws_cdk import App, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from stacks.data import Data
+from stacks.deployment import Deployment
+from stacks.pipeline import Pipeline
+
+
+def build(app: App, deployment: Deployment) -> None:
+    """Build every stack. The first four know nothing of the others, so they deploy alone."""
+    data = Data(app)
+    Pipeline(app, deployment=deployment, data=data)
+    Validations.of(app).add_plugins(AwsSolutionsChecks())

@@ -1,0 +1,89 @@
+"""The Lambda layers: third-party wheels, pinned by the lock file, built without docker.
+
+``python -m stacks.layers --platform host|lambda [--out .build/layers]`` fills one folder for each
+layer and does nothing where the pins did not change. ``lambda`` is what AWS runs (Linux on arm64,
+Python 3.13); ``host`` is this machine's interpreter, for the emulator.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from stacks.deployment import ROOT
+
+LAYERS: Final = {
+    "base": ("aws-lambda-powertools", "aws-xray-sdk", "httpx", "jinja2", "pydantic",
+             "securesystemslib"),
+    "source": ("dulwich", "tree-sitter", "tree-sitter-cuda"),
+    "numeric": ("numpy", "ml_dtypes"),
+}  # fmt: skip
+"""What each layer holds beside what that needs itself. The runtime brings boto3."""
+
+PROVIDED: Final = ("boto3", "botocore", "s3transfer", "jmespath")
+"""What the runtime has: left out of every layer."""
+
+TARGETS: Final = {
+    "host": [],
+    "lambda": [
+        "--platform", "manylinux_2_28_aarch64", "--platform", "manylinux2014_aarch64",
+        "--python-version", "3.13", "--implementation", "cp", "--only-binary=:all:",
+    ],
+}  # fmt: skip
+
+
+def pins(layer: str) -> str:
+    """What a layer is made of; its digest names the asset, whatever machine built it."""
+    lock = (ROOT / "requirements.lock").read_text()
+    return "\n".join((*LAYERS[layer], lock))
+
+
+def digest(layer: str) -> str:
+    """The SHA-256 of a layer's pins."""
+    return hashlib.sha256(pins(layer).encode()).hexdigest()
+
+
+def build(platform: str, out: Path) -> list[str]:
+    """Install the layers that are missing or whose pins changed; return their names."""
+    return [layer for layer in LAYERS if _built(layer, platform, out / platform / layer)]
+
+
+def _built(layer: str, platform: str, folder: Path) -> bool:
+    marker = folder / ".digest"
+    python = "" if platform == "lambda" else f" for {sys.version_info.major}.{sys.version_info.minor}"
+    wanted = digest(layer) + python
+    if marker.exists() and marker.read_text() == wanted:
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    _install(layer, platform, folder / "python")
+    marker.write_text(wanted)
+    return True
+
+
+def _install(layer: str, platform: str, target: Path) -> None:
+    command = [
+        sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+        "--no-compile", "--constraint", str(ROOT / "requirements.lock"), "--target", str(target),
+        *TARGETS[platform], *LAYERS[layer],
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+    for name in PROVIDED:
+        for left in target.glob(f"{name}*"):
+            shutil.rmtree(left)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Build the layers of one platform."""
+    parser = argparse.ArgumentParser(prog="python -m stacks.layers", description=__doc__)
+    parser.add_argument("--platform", choices=sorted(TARGETS), required=True)
+    parser.add_argument("--out", type=Path, default=ROOT / ".build" / "layers")
+    given = parser.parse_args(arguments)
+    for layer in build(given.platform, given.out):
+        sys.stdout.write(f"built layer {layer} for {given.platform}\n")
+
+
+if __name__ == "__main__":
+    main()
