@@ -1,0 +1,185 @@
+"""The tensor engine: matrix multiplies into PSUM, and the transposes it does by multiplying."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from nkiport.nki import costs
+from nkiport.nki.checks import free_limit
+from nkiport.nki.dtypes import Array, is_float
+from nkiport.nki.op import SBUF, Buffer, Call, Problem, Table
+from nkiport.nki.ops.samples import tile, tiles
+from nkiport.nki.targets import Engine, Target
+
+TENSOR = Table("tensor")
+VECTOR_SQUARE = 32
+"""The vector engine transposes inside squares of so many partitions."""
+
+
+def _float_operands(call: Call) -> Iterator[Problem]:
+    for name, operand in call.operands.items():
+        if not is_float(operand.dtype):
+            yield Problem(
+                "err_matmul_dtype",
+                f"'{name}' is {operand.dtype.name}",
+                "a floating type",
+                "copy it to bfloat16 or float32 first",
+            )
+
+
+def _same_depth(first: str, a: int, second: str, b: int) -> Iterator[Problem]:
+    if a != b:
+        yield Problem(
+            "err_shape_mismatch",
+            f"'{first}' contracts over {a} and '{second}' over {b}",
+            "the same contraction size on both sides",
+            "the contraction axis is the partition dimension of both operands",
+        )
+
+
+def _fits_the_array(call: Call, target: Target) -> Iterator[Problem]:
+    stationary, moving = call.operands["stationary"], call.operands["moving"]
+    yield from _float_operands(call)
+    yield from _same_depth("stationary", stationary.partitions, "moving", moving.partitions)
+    yield from free_limit(
+        "nc_matmul: 'stationary'", stationary.free, target.stationary_fmax, "split M into tiles"
+    )
+    yield from free_limit(
+        "nc_matmul: 'moving'", moving.free, target.moving_fmax, "split N into tiles"
+    )
+
+
+@TENSOR.op(
+    "nisa",
+    cost=costs.matmul,
+    check=_fits_the_array,
+    sample=lambda rng: {"stationary": tile(rng, 64, 32), "moving": tile(rng, 64, 96)},
+    kind="matmul",
+    memory={"stationary": SBUF, "moving": SBUF},
+    result="psum",
+    result_dtype="float32",
+    broadcasts=True,
+)
+def nc_matmul(
+    stationary: Array,
+    moving: Array,
+    is_stationary_onezero: bool = False,  # noqa: ARG001
+    is_moving_onezero: bool = False,  # noqa: ARG001
+    is_transpose: bool = False,  # noqa: ARG001
+    tile_position: Any = (),  # noqa: ARG001
+    tile_size: Any = (),  # noqa: ARG001
+) -> Array:
+    """Multiply ``stationary``, transposed, by ``moving`` into fp32 in PSUM."""
+    left = stationary.reshape(stationary.shape[0], -1)
+    right = moving.reshape(moving.shape[0], -1)
+    return (left.T @ right).reshape(left.shape[1], *moving.shape[1:])
+
+
+def _matmul_rules(call: Call, target: Target) -> Iterator[Problem]:
+    x, y = call.operands["x"], call.operands["y"]
+    depth, rows = (x.partitions, x.free) if call.attributes.get("transpose_x") else (
+        x.free,
+        x.partitions,
+    )
+    yield from _float_operands(call)
+    yield from _same_depth("x", depth, "y", y.partitions)
+    yield from free_limit("matmul: 'x'", max(rows, depth), target.stationary_fmax, "split M and K")
+    yield from free_limit("matmul: 'y'", y.free, target.moving_fmax, "split N into tiles")
+
+
+@TENSOR.op(
+    "nl",
+    cost=costs.matmul_with_transpose,
+    check=_matmul_rules,
+    sample=lambda rng: {"x": tile(rng, 32, 64), "y": tile(rng, 64, 96)},
+    kind="matmul",
+    memory={"x": SBUF, "y": SBUF},
+    result="psum",
+    result_dtype="float32",
+    broadcasts=True,
+)
+def matmul(x: Array, y: Array, transpose_x: bool = False) -> Array:
+    """Multiply x (M, K), or (K, M) if ``transpose_x``, by y (K, N) into fp32 in PSUM."""
+    return np.asarray((x.T if transpose_x else x) @ y)
+
+
+def _turns(call: Call) -> tuple[Engine, Buffer]:
+    data = call.operands["data"]
+    asked = call.attributes.get("engine")
+    small = max(data.partitions, data.free) <= VECTOR_SQUARE
+    by_vector = asked == "vector" or (asked not in {"tensor", "vector"} and small)
+    return ("vector", "sbuf") if by_vector else ("tensor", "psum")
+
+
+def _turn_limits(call: Call, target: Target) -> Iterator[Problem]:
+    data = call.operands["data"]
+    engine, _ = _turns(call)
+    limit = VECTOR_SQUARE if engine == "vector" else target.partitions
+    size = max(data.partitions, data.free)
+    yield from free_limit(f"nc_transpose on {engine}: 'data'", size, limit, "split it into tiles")
+    if engine == "tensor" and data.buffer != "sbuf":
+        yield Problem(
+            "err_unsupported_memory",
+            f"nc_transpose on the tensor engine: 'data' is in {data.buffer}",
+            "it may be in sbuf",
+            "copy it to SBUF first (nisa.tensor_copy)",
+        )
+
+
+@TENSOR.op(
+    "nisa",
+    cost=costs.turned,
+    check=_turn_limits,
+    sample=tiles("data"),
+    place=_turns,
+    result="psum",
+    result_dtype="first",
+    kind="move",
+    exact=True,
+)
+def nc_transpose(data: Array, engine: str | None = None) -> Array:  # noqa: ARG001
+    """Swap the partition dimension with the flattened free ones."""
+    return np.array(data.reshape(data.shape[0], -1).T, order="C")
+
+
+def _two_dimensions(call: Call, target: Target) -> Iterator[Problem]:
+    x = call.operands["x"]
+    if len(x.shape) > 2:  # noqa: PLR2004
+        yield Problem(
+            "err_exceed_max_supported_dimension",
+            f"transpose of shape {x.shape}",
+            "two dimensions",
+            "index it down to two dimensions",
+        )
+    yield from free_limit("transpose: 'x'", x.free, target.partitions, "split it into tiles")
+
+
+@TENSOR.op(
+    "nl",
+    cost=costs.turned,
+    check=_two_dimensions,
+    sample=tiles("x"),
+    result_dtype="first",
+    kind="move",
+    exact=True,
+)
+def transpose(x: Array) -> Array:
+    """Swap the partition and the free dimension of a tile."""
+    return np.array(x.T, order="C")
+
+
+@TENSOR.op(
+    "nl",
+    cost=costs.matmul,
+    sample=lambda rng: {"src": tile(rng, 1, 24), "shape": (64, 24)},
+    result_dtype="first",
+    kind="move",
+    exact=True,
+    broadcasts=True,
+)
+def broadcast_to(src: Array, shape: Any) -> Array:
+    """Repeat along dimensions of size 1, the partition dimension included."""
+    return np.array(np.broadcast_to(src, tuple(shape)), order="C")
+
+

@@ -1,0 +1,282 @@
+"""Affine index expressions, masks, and the views of memory they select.
+
+An ``Index`` is offset + sum of step * position over broadcast axes. It is never expanded into an
+array unless a mask is not rectangular: indexing a tile with it is arithmetic on strides.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nkiport.nki.dtypes import Array
+from nkiport.simulator.errors import RuleBroken, broken
+
+
+class Term(NamedTuple):
+    """One axis of an index expression; ``axis`` counts from the right, -1 being the last."""
+
+    axis: int
+    size: int
+    step: int
+
+
+class Index:
+    """offset + sum of step * position, of broadcast rank ``ndim``."""
+
+    __slots__ = ("__dict__", "ndim", "offset", "terms")
+    __hash__ = object.__hash__
+
+    def __init__(self, ndim: int, offset: int, terms: tuple[Term, ...]) -> None:
+        self.ndim = ndim
+        self.offset = offset
+        self.terms = terms
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The broadcast shape."""
+        sizes = [1] * self.ndim
+        for term in self.terms:
+            sizes[term.axis] = term.size
+        return tuple(sizes)
+
+    @property
+    def low(self) -> int:
+        """The smallest value."""
+        return self.offset + sum(min(0, t.step * (t.size - 1)) for t in self.terms)
+
+    @property
+    def high(self) -> int:
+        """The largest value."""
+        return self.offset + sum(max(0, t.step * (t.size - 1)) for t in self.terms)
+
+    def values(self) -> Array:
+        """Return every value, as int64 of the broadcast shape."""
+        result = np.full(self.shape, self.offset, np.int64)
+        for term in self.terms:
+            steps = term.step * np.arange(term.size)
+            result += steps.reshape(term.size, *(1,) * (-term.axis - 1))
+        return result
+
+    def __getitem__(self, key: Any) -> "Index":
+        keys = key if isinstance(key, tuple) else (key,)
+        ndim = sum(1 for k in keys if k is None) + self.ndim
+        moved: dict[int, int] = {}
+        source = 0
+        for position, each in enumerate(keys):
+            if each is None:
+                continue
+            if each != slice(None):
+                raise broken(
+                    "err_unsupported_index", f"an index expression indexed by {each!r}",
+                    "only None and ':'", "add axes with None, as in nl.arange(n)[:, None]",
+                )  # fmt: skip
+            moved[source - self.ndim] = position - ndim
+            source += 1
+        terms = tuple(t._replace(axis=moved.get(t.axis, t.axis)) for t in self.terms)
+        return Index(ndim, self.offset, terms)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise broken(
+            "err_cannot_assign_to_index", "an assignment into an index expression",
+            "index expressions do not change", "make data of it with nisa.iota",
+        )  # fmt: skip
+
+    def __add__(self, other: Any) -> "Index":
+        if isinstance(other, int | np.integer):
+            return Index(self.ndim, self.offset + int(other), self.terms)
+        if not isinstance(other, Index):
+            return NotImplemented
+        terms = {t.axis: t for t in self.terms}
+        for t in other.terms:
+            terms[t.axis] = _joined(terms[t.axis], t) if t.axis in terms else t
+        ordered = tuple(terms[axis] for axis in sorted(terms))
+        return Index(max(self.ndim, other.ndim), self.offset + other.offset, ordered)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> "Index":
+        if isinstance(other, Index):
+            raise _not_affine("a product of two index expressions")
+        if not isinstance(other, int | np.integer):
+            return NotImplemented
+        terms = tuple(t._replace(step=t.step * int(other)) for t in self.terms)
+        return Index(self.ndim, self.offset * int(other), terms)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "Index":
+        return self * -1
+
+    def __sub__(self, other: Any) -> "Index":
+        return self + -other
+
+    def __rsub__(self, other: Any) -> "Index":
+        return -self + other
+
+    def __mod__(self, _other: Any) -> "Index":
+        raise _not_affine("'%' on an index expression")
+
+    def __floordiv__(self, _other: Any) -> "Index":
+        raise _not_affine("'//' on an index expression")
+
+    def __lt__(self, other: Any) -> "Mask":
+        return Mask(((other - self - 1, "ge"),))
+
+    def __le__(self, other: Any) -> "Mask":
+        return Mask(((other - self, "ge"),))
+
+    def __gt__(self, other: Any) -> "Mask":
+        return Mask(((self - other - 1, "ge"),))
+
+    def __ge__(self, other: Any) -> "Mask":
+        return Mask(((self - other, "ge"),))
+
+    def __eq__(self, other: object) -> "Mask":  # type: ignore[override]
+        difference = self - other
+        return Mask(((difference, "ge"), (-difference, "ge")))
+
+    def __ne__(self, other: object) -> "Mask":  # type: ignore[override]
+        return Mask(((self - other, "ne"),))
+
+    def __bool__(self) -> bool:
+        raise broken(
+            "err_control_flow_condition_depending_on_arange", "a condition on an index expression",
+            "conditions use loop variables, shapes and numbers", "use mask=",
+        )  # fmt: skip
+
+
+def _joined(a: Term, b: Term) -> Term:
+    if a.size != b.size and 1 not in {a.size, b.size}:
+        raise broken(
+            "err_shape_mismatch", f"index expressions of {a.size} and {b.size} along one axis",
+            "equal sizes", "give each nl.arange its own axis with None",
+        )  # fmt: skip
+    step = a.step + b.step if a.size == b.size else (a if a.size > b.size else b).step
+    return Term(a.axis, max(a.size, b.size), step)
+
+
+def _not_affine(what: str) -> RuleBroken:
+    return broken(
+        "err_not_affine", what, "sums of constants times nl.arange, loop variables, program ids",
+        "move it to a loop variable or another axis",
+    )  # fmt: skip
+
+
+def arange(*bounds: int) -> Index:
+    """Return the index expression of a range: ``arange(stop)`` or ``arange(start, stop)``."""
+    start, stop = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
+    step = bounds[2] if len(bounds) > 2 else 1  # noqa: PLR2004
+    size = max(0, -(-(stop - start) // step))
+    return Index(1, start, (Term(-1, size, step),))
+
+
+class Grid(tuple[Index, ...]):
+    """What ``nl.mgrid[...]`` gives: one index per axis, also as .p, .x, .y and .z."""
+
+    __slots__ = ()
+
+    p = property(lambda self: self[0])
+    x = property(lambda self: self[1])
+    y = property(lambda self: self[2])
+    z = property(lambda self: self[3])
+
+
+class MGrid:
+    """``nl.mgrid``."""
+
+    def __getitem__(self, key: Any) -> Grid:
+        keys = key if isinstance(key, tuple) else (key,)
+        ndim = len(keys)
+        axes = [arange(each.start or 0, each.stop, each.step or 1) for each in keys]
+        return Grid(
+            Index(ndim, each.offset, (each.terms[0]._replace(axis=position - ndim),))
+            for position, each in enumerate(axes)
+        )
+
+
+Box = tuple[slice, ...]
+
+
+class Mask:
+    """Comparisons of affine expressions, all of which must hold."""
+
+    def __init__(self, conditions: tuple[tuple[Any, str], ...]) -> None:
+        self.conditions = conditions
+
+    def __and__(self, other: Any) -> "Mask":
+        if isinstance(other, Mask):
+            return Mask(self.conditions + other.conditions)
+        if isinstance(other, bool | np.bool_):
+            return self if other else Mask(((Index(0, -1, ()), "ge"),))
+        raise broken(
+            "err_unsupported_expression_in_mask", f"a mask joined with {type(other).__name__}",
+            "comparisons of index expressions, joined by &", "use nl.where for conditions on data",
+        )  # fmt: skip
+
+    __rand__ = __and__
+
+    def __or__(self, _other: Any) -> "Mask":
+        raise broken(
+            "err_unsupported_expression_in_mask", "'|' in a mask",
+            "comparisons joined by &", "issue one instruction for each part",
+        )  # fmt: skip
+
+    __ror__ = __or__
+
+    def __bool__(self) -> bool:
+        raise broken(
+            "err_ambiguous_tensor_truth_value", "a mask used as a truth value",
+            "masks are joined by &, with parentheses", "write (a < n) & (b < m)",
+        )  # fmt: skip
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The broadcast shape of the comparisons."""
+        return np.broadcast_shapes(*(expr.shape for expr, _ in self.conditions))
+
+    def values(self) -> Array:
+        """Return the truth value at each position."""
+        result = np.ones((), np.bool_)
+        for expr, kind in self.conditions:
+            values = expr.values()
+            result = result & (values >= 0 if kind == "ge" else values != 0)
+        return result
+
+    def box(self, shape: tuple[int, ...]) -> Box | None:
+        """Return the rectangle where it holds, in a space of ``shape``; None if it is not one."""
+        low, high = [0] * len(shape), list(shape)
+        for expr, kind in self.conditions:
+            terms = [t for t in expr.terms if t.size > 1 and t.step]
+            if kind != "ge" or len(terms) > 1:
+                return None
+            if not terms:
+                if expr.offset < 0:
+                    high = [0] * len(shape)
+                continue
+            (term,) = terms
+            axis = term.axis + len(shape)
+            if axis < 0 or term.size != shape[axis]:
+                raise broken(
+                    "err_shape_mismatch", f"a mask over {term.size} positions of shape {shape}",
+                    "index expressions of the instruction's shape",
+                    "use the same nl.arange in the index and in the mask",
+                )  # fmt: skip
+            if term.step > 0:
+                low[axis] = max(low[axis], -(expr.offset // term.step))
+            else:
+                high[axis] = min(high[axis], expr.offset // -term.step + 1)
+        return tuple(slice(a, max(a, b)) for a, b in zip(low, high, strict=True))
+
+
+def shrunk(index: Index, box: Box) -> Iterator[tuple[int, int]]:
+    """Yield the index's lowest and highest value inside a box, or nothing if it is empty."""
+    if any(each.stop <= each.start for each in box):
+        return
+    low = high = index.offset
+    for term in index.terms:
+        each = box[term.axis]
+        ends = (term.step * each.start, term.step * (each.stop - 1))
+        low, high = low + min(ends), high + max(ends)
+    yield low, high

@@ -1,0 +1,228 @@
+"""What ``nl``, ``nisa`` and ``nki`` have beside operations: memory, loops, indices, constants."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from nkiport.nki.dtypes import DTYPES, FLOAT32, as_dtype
+from nkiport.nki.functions import ALIASES, BINARY, UNARY
+from nkiport.nki.op import HBM
+from nkiport.simulator.errors import broken
+from nkiport.simulator.index import MGrid, arange
+from nkiport.simulator.launch import Kernel
+from nkiport.simulator.machine import Machine
+from nkiport.simulator.memory import ParDim, Slice, Tile
+from nkiport.simulator.namespace import Namespace, bound_operations
+
+BUFFERS = {
+    "sbuf": "sbuf", "psum": "psum", "hbm": "private_hbm", "private_hbm": "private_hbm",
+    "shared_hbm": "shared_hbm",
+}  # fmt: skip
+LOOPS = ("affine_range", "sequential_range", "static_range")
+
+
+class Memory:
+    """The functions that make tensors."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+
+    def ndarray(
+        self, shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **_ignored: Any
+    ) -> Tile:
+        """Make a tensor that nobody has written yet."""
+        self._inside("nl.ndarray")
+        where = buffer or "sbuf"
+        if where not in BUFFERS.values():
+            raise broken("err_unsupported_memory", f"buffer={buffer!r}", ", ".join(BUFFERS))
+        sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+        if where == "shared_hbm":
+            return self._machine.shared_output(sizes, self._dtype(dtype), name)
+        return self._machine.allocate(sizes, self._dtype(dtype), where, name=name)
+
+    def full(
+        self, shape: Any, fill_value: Any, dtype: Any, *, buffer: Any = None, name: str = "",
+        **ignored: Any,
+    ) -> Tile:  # fmt: skip
+        """Make a tensor of one constant, on chip."""
+        if buffer in HBM:
+            raise broken(
+                "err_hbm_tensor_with_init_value_not_supported", "an HBM tensor with a value",
+                "HBM tensors start unwritten", "use nl.ndarray and nl.store",
+            )  # fmt: skip
+        made = self.ndarray(shape, dtype, buffer=buffer, name=name, **ignored)
+        flat = Tile(self._machine, made.storage, made.shape, made.strides)
+        self._machine.execute_fill(flat, fill_value)
+        return made
+
+    def zeros(self, shape: Any, dtype: Any = FLOAT32, **others: Any) -> Tile:
+        """Make a tensor of zeros, on chip; in PSUM it starts an accumulation."""
+        return self.full(shape, 0, dtype, **others)
+
+    def ones(self, shape: Any, dtype: Any = FLOAT32, **others: Any) -> Tile:
+        """Make a tensor of ones, on chip."""
+        return self.full(shape, 1, dtype, **others)
+
+    def zeros_like(self, a: Tile, dtype: Any = None, **others: Any) -> Tile:
+        """Make a tensor of zeros with the shape of another."""
+        return self.full(a.shape, 0, dtype or a.dtype, **others)
+
+    def empty_like(self, a: Tile, dtype: Any = None, **others: Any) -> Tile:
+        """Make a tensor that nobody has written, with the shape of another."""
+        return self.ndarray(a.shape, dtype or a.dtype, **others)
+
+    def expand_dims(self, data: Tile, axis: int) -> Tile:
+        """Return a view with a dimension of size 1."""
+        return data.expand_dims(axis)
+
+    def shared_constant(self, array: Any, dtype: Any = None) -> Tile:
+        """Make an HBM tensor of a constant, to be loaded."""
+        self._inside("nl.shared_constant")
+        values = np.asarray(array)
+        kind = as_dtype(dtype) if dtype is not None else as_dtype(values.dtype)
+        return self._machine.wrap(values.astype(kind), "private_hbm", "constant")
+
+    def shared_identity_matrix(self, n: int, dtype: Any = np.uint8) -> Tile:
+        """Make an identity matrix in HBM, to be loaded."""
+        return self.shared_constant(np.eye(n), dtype)
+
+    def _inside(self, what: str) -> None:
+        if not self._machine.kernel_depth:
+            raise broken(
+                "err_nki_api_outside_of_nki_kernel", f"{what} outside a kernel",
+                "instructions run inside an @nki.jit function", "move it into a kernel",
+            )  # fmt: skip
+
+    def _dtype(self, dtype: Any) -> Any:
+        try:
+            return as_dtype(dtype)
+        except (KeyError, TypeError):
+            raise broken(
+                "err_dtype", f"dtype={dtype!r}", ", ".join(f"nl.{name}" for name in DTYPES)
+            ) from None
+
+
+def _programs(machine: Machine) -> dict[str, Any]:
+    def program_id(axis: int = 0) -> int:
+        if not 0 <= axis < max(1, len(machine.program)):
+            raise broken(
+                "err_program_axis", f"program_id({axis}) of a grid of {len(machine.program)} axes",
+                f"axes below {len(machine.program)}", "launch as kernel[grid](...)",
+            )  # fmt: skip
+        return machine.program[axis] if machine.program else 0
+
+    def num_programs(axes: Any = None) -> int:
+        if axes is None:
+            return math.prod(machine.grid)
+        chosen = axes if isinstance(axes, tuple | list) else (axes,)
+        return math.prod(machine.grid[axis] if machine.grid else 1 for axis in chosen)
+
+    return {
+        "program_id": program_id,
+        "num_programs": num_programs,
+        "program_ndim": lambda: len(machine.grid),
+    }
+
+
+def _loops(machine: Machine) -> dict[str, Any]:
+    def make(kind: str) -> Any:
+        return lambda *bounds, **_ignored: machine.loop(kind, *bounds)
+
+    return {kind: make(kind) for kind in LOOPS}
+
+
+def language(machine: Machine) -> Namespace:
+    """Return ``neuronxcc.nki.language``."""
+    memory = Memory(machine)
+    limits = machine.target
+    names = {
+        **bound_operations("nl", machine),
+        **{n: getattr(memory, n) for n in dir(memory) if not n.startswith("_")},
+        **_programs(machine),
+        **_loops(machine),
+        **DTYPES,
+        **BUFFERS,
+        "arange": arange,
+        "mgrid": MGrid(),
+        "ds": Slice,
+        "par_dim": ParDim,
+        "static_cast": lambda value, dtype: np.asarray(value).astype(as_dtype(dtype))[()],
+        "fp32": SimpleNamespace(min=-3.4028235e38),
+        "device_print": lambda *_args, **_kwargs: None,
+        "tile_size": SimpleNamespace(
+            pmax=limits.partitions,
+            psum_fmax=limits.psum_fmax,
+            gemm_stationary_fmax=limits.stationary_fmax,
+            gemm_moving_fmax=limits.moving_fmax,
+            bn_stats_fmax=limits.bn_stats_fmax,
+            total_available_sbuf_size=limits.sbuf_bytes,
+        ),
+    }
+    return Namespace("nl", names)
+
+
+def _enum(*names: str) -> SimpleNamespace:
+    return SimpleNamespace(**{name: name for name in names})
+
+
+def isa(machine: Machine) -> Namespace:
+    """Return ``neuronxcc.nki.isa``."""
+    engines = ("tensor", "vector", "scalar", "gpsimd", "unknown")
+    generation = machine.target.generation
+    return Namespace(
+        "nisa",
+        {
+            **bound_operations("nisa", machine),
+            **{f"{each}_engine": each for each in engines},
+            "engine": _enum(*engines),
+            "reduce_cmd": _enum("idle", "reset", "reduce", "reset_reduce"),
+            "nc_version": SimpleNamespace(gen2=2, gen3=3),
+            "get_nc_version": lambda: generation,
+        },
+    )
+
+
+class _Annotation:
+    """``nt.tensor`` and the like: subscripted in annotations, without a meaning here."""
+
+    def __getitem__(self, _shape: Any) -> "_Annotation":
+        return self
+
+
+def _decorator(machine: Machine) -> Any:
+    def jit(function: Any = None, **_options: Any) -> Any:
+        if function is None:
+            return lambda inner: jit(inner)
+        return Kernel(machine, function)
+
+    return jit
+
+
+def _numpy() -> Namespace:
+    """The names of NumPy that kernels pass on: element functions and types."""
+    functions = {name: name for name in [*BINARY, *UNARY, *ALIASES]}
+    types = {n: getattr(np, n) for n in DTYPES if hasattr(np, n)}
+    return Namespace("np", {**functions, **types, "pi": math.pi, "inf": math.inf})
+
+
+def modules(machine: Machine) -> dict[str, Any]:
+    """Return what a kernel may import, by full name."""
+    nl, nisa = language(machine), isa(machine)
+    nt = Namespace("nt", {"tensor": _Annotation(), "mutable_tensor": _Annotation()})
+    jit = _decorator(machine)
+    nki = Namespace("nki", {"language": nl, "isa": nisa, "typing": nt, "jit": jit, "trace": jit})
+    top = Namespace("neuronxcc", {"nki": nki})
+    return {
+        "neuronxcc": top,
+        "neuronxcc.nki": nki,
+        "neuronxcc.nki.language": nl,
+        "neuronxcc.nki.isa": nisa,
+        "neuronxcc.nki.typing": nt,
+        "math": math,
+        "numpy": _numpy(),
+        "__future__": __import__("__future__"),
+    }
+
+

@@ -1,0 +1,490 @@
+"""Storages and the tiles that view them. Indexing a tile moves no data."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nkiport.nki.dtypes import AnyDType, Array, as_dtype
+from nkiport.nki.op import HBM, Buffer, Operand
+from nkiport.simulator.errors import broken
+from nkiport.simulator.index import Box, Index, Mask, Term, shrunk
+
+if TYPE_CHECKING:
+    from nkiport.simulator.machine import Machine
+
+
+class ParDim(int):
+    """A size that ``nl.par_dim`` marked as the partition dimension."""
+
+
+class Slice(NamedTuple):
+    """``nl.ds(start, size)``."""
+
+    start: int
+    size: int
+
+
+class Bound(NamedTuple):
+    """A dimension whose index may leave it; checked where it is used, when the mask is known."""
+
+    index: Index
+    size: int
+    dimension: int
+
+
+class Storage:
+    """Memory of one tensor: raw bytes, and which elements nobody wrote yet."""
+
+    def __init__(
+        self,
+        *,
+        number: int,
+        raw: Array,
+        shape: tuple[int, ...],
+        dtype: AnyDType,
+        buffer: Buffer,
+        blocks: int = 0,
+        name: str = "",
+        release: Any = None,
+    ) -> None:
+        self.number = number
+        self.raw = raw
+        self.shape = shape
+        self.dtype = dtype
+        self.buffer = buffer
+        self.blocks = blocks
+        """How many leading dimensions are blocks: logical copies of a tile."""
+        self.name = name
+        self.read_only = False
+        self.was_read = False
+        self.written = False
+        self.undefined: Array | None = None
+        """True where nobody wrote; None once everything is written."""
+        self.undefined_left = 0
+        self.stamps: Array | None = None
+        """Which loop iteration wrote each element of an HBM tensor."""
+        self._release = release
+
+    @property
+    def on_chip(self) -> bool:
+        """Whether it is in SBUF or PSUM."""
+        return self.buffer not in HBM
+
+    @property
+    def partition_stride(self) -> int:
+        """Elements from one partition to the next."""
+        return int(np.prod(self.shape[self.blocks + 1 :], dtype=np.int64))
+
+    def leave_undefined(self) -> None:
+        """Mark every element as not written."""
+        self.undefined = np.ones(self.shape, np.bool_)
+        self.undefined_left = self.undefined.size
+
+    def __del__(self) -> None:
+        if self._release is not None:
+            self._release(self)
+
+
+def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides, in elements, of a row-major array."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+class Tile:
+    """A strided view of a storage; what a kernel calls a tensor or a tile."""
+
+    __slots__ = (
+        "blocks", "bounds", "fresh", "indirect", "machine", "mask", "offset", "shape", "storage",
+        "strides",
+    )  # fmt: skip
+    __iter__ = None
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        machine: "Machine",
+        storage: Storage,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        offset: int = 0,
+        blocks: int = 0,
+        bounds: tuple[Bound, ...] = (),
+    ) -> None:
+        self.machine = machine
+        self.storage = storage
+        self.shape = shape
+        self.strides = strides
+        self.offset = offset
+        self.blocks = blocks
+        self.bounds = bounds
+        self.indirect: tuple[tuple[Array, int, int], ...] = ()
+        """For each index taken from memory: its values, the stride, the size of the dimension."""
+        self.mask: Mask | None = None
+        """The mask of the instruction that made it: only there was anything written."""
+        self.fresh = False
+        """Whether it is an instruction's result that nothing used yet."""
+
+    # What a kernel may ask.
+
+    @property
+    def dtype(self) -> AnyDType:
+        """The element type."""
+        return self.storage.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.storage.dtype.itemsize
+
+    @property
+    def buffer(self) -> Buffer:
+        """The memory it is in."""
+        return self.storage.buffer
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.buffer} tile {self.shape} {self.dtype.name}>"
+
+    def __bool__(self) -> bool:
+        raise broken(
+            "err_dynamic_control_flow_not_supported", f"a condition on the data of {self!r}",
+            "conditions use shapes, loop variables and numbers", "use nl.where or mask=",
+        )  # fmt: skip
+
+    def astype(self, dtype: Any) -> "Tile":
+        """Return a copy of another type."""
+        return self.machine.call("nl.copy", self, dtype=dtype)
+
+    def broadcast_to(self, *shape: Any) -> "Tile":
+        """Return a view (a copy, over partitions) with size-1 dimensions repeated."""
+        new = tuple(shape[0]) if isinstance(shape[0], tuple | list) else shape
+        if self.shape and new[0] != self.shape[0] and self.storage.on_chip:
+            return self.machine.call("nl.broadcast_to", self, shape=new)
+        grown = (1,) * (len(new) - self.ndim) + self.shape
+        if len(new) < self.ndim or any(a not in {1, b} for a, b in zip(grown, new, strict=True)):
+            raise broken("err_shape_mismatch", f"broadcast {self.shape} to {new}", "sizes of 1 grow")
+        strides = (0,) * (len(new) - self.ndim) + self.strides
+        kept = tuple(
+            0 if a != b else s for a, b, s in zip(grown, new, strides, strict=True)
+        )
+        return self._view(new, kept)
+
+    def expand_dims(self, axis: int) -> "Tile":
+        """Return a view with a dimension of size 1 at ``axis``."""
+        at = axis % (self.ndim + 1)
+        return self._view(
+            (*self.shape[:at], 1, *self.shape[at:]), (*self.strides[:at], 0, *self.strides[at:])
+        )
+
+    def reshape(self, *shape: Any) -> "Tile":
+        """Return a view of another shape; the data must be contiguous."""
+        new = tuple(shape[0]) if isinstance(shape[0], tuple | list) else shape
+        if -1 in new:
+            rest = -int(np.prod(new, dtype=np.int64))
+            new = tuple(self.size // rest if each == -1 else each for each in new)
+        if int(np.prod(new, dtype=np.int64)) != self.size or not self._is_contiguous():
+            raise broken(
+                "err_shape_mismatch", f"reshape {self.shape} to {new}",
+                "the same number of elements, in memory order", "reshape before indexing",
+            )  # fmt: skip
+        return self._view(new, contiguous(new))
+
+    def view(self, dtype: Any) -> "Tile":
+        """Return the same bytes as another type of the same size."""
+        new = as_dtype(dtype)
+        old = self.storage
+        if new.itemsize != old.dtype.itemsize:
+            raise broken(
+                "err_shape_mismatch", f"a view of {old.dtype.name} as {new.name}",
+                "a type of the same size", "use astype to convert",
+            )  # fmt: skip
+        storage = Storage(
+            number=old.number, raw=old.raw, shape=old.shape, dtype=new, buffer=old.buffer,
+            blocks=old.blocks, name=old.name,
+        )  # fmt: skip
+        storage.undefined, storage.undefined_left = old.undefined, old.undefined_left
+        return Tile(self.machine, storage, self.shape, self.strides, self.offset, self.blocks)
+
+    def assert_shape(self, shape: Any) -> "Tile":
+        """Return the tile; a finding if it has another shape."""
+        if tuple(shape) != self.shape:
+            raise broken("err_annotation_shape_mismatch", f"shape {tuple(shape)}", f"{self.shape}")
+        return self
+
+    # Indexing.
+
+    def __getitem__(self, key: Any) -> "Tile":
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) == 1 and isinstance(keys[0], Mask):
+            return self._masked(keys[0])
+        keys = self._without_ellipsis(keys)
+        if any(isinstance(each, Index | Tile) for each in keys):
+            return self._advanced(keys)
+        return self._basic(keys)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.machine.assign(self[key], value)
+
+    def _without_ellipsis(self, keys: tuple[Any, ...]) -> tuple[Any, ...]:
+        given = sum(1 for each in keys if each is not None and each is not Ellipsis)
+        if given > self.ndim:
+            raise broken("err_tensor_access_out_of_bound", f"{given} indices of {self!r}")
+        if not any(each is Ellipsis for each in keys):
+            return keys
+        at = next(i for i, each in enumerate(keys) if each is Ellipsis)
+        return (*keys[:at], *(slice(None),) * (self.ndim - given), *keys[at + 1 :])
+
+    def _basic(self, keys: tuple[Any, ...]) -> "Tile":
+        keys = (*keys, *(slice(None),) * (self.ndim - sum(1 for k in keys if k is not None)))
+        offset, blocks, dim = self.offset, self.blocks, 0
+        axes: list[tuple[int, int, int, int, int]] = []  # size, stride, start, step, dimension
+        fixed: list[tuple[int, int]] = []
+        for each in keys:
+            if each is None:
+                axes.append((1, 0, 0, 0, -1))
+                continue
+            limit, stride = self.shape[dim], self.strides[dim]
+            start, size, step, keep = _span(each, limit)
+            keep = keep or (self.storage.on_chip and dim == self.blocks)
+            offset += start * stride
+            if keep:
+                axes.append((size, stride * step, start, step, dim))
+            else:
+                fixed.append((start, dim))
+                blocks -= dim < self.blocks
+            dim += 1
+        if self.storage.on_chip and len(axes) == 1:
+            axes.append((1, 0, 0, 0, -1))
+        bounds = tuple(self._bounds_of(axes, fixed))
+        shape, strides = tuple(a[0] for a in axes), tuple(a[1] for a in axes)
+        return Tile(self.machine, self.storage, shape, strides, offset, blocks, bounds)
+
+    def _bounds_of(self, axes: Any, fixed: Any) -> Iterator[Bound]:
+        for position, (size, _stride, start, step, dim) in enumerate(axes):
+            if dim >= 0 and (start < 0 or start + (size - 1) * step >= self.shape[dim]):
+                term = Term(position - len(axes), size, step)
+                yield Bound(Index(len(axes), start, (term,)), self.shape[dim], dim)
+        for start, dim in fixed:
+            if not 0 <= start < self.shape[dim]:
+                yield Bound(Index(len(axes), start, ()), self.shape[dim], dim)
+
+    def _advanced(self, keys: tuple[Any, ...]) -> "Tile":
+        offset, bounds, indirect = self.offset, [], []
+        steps: dict[int, int] = {}
+        sizes: dict[int, int] = {}
+        ndim = max(each.ndim for each in keys if isinstance(each, Index | Tile))
+        for dim, each in enumerate(keys):
+            index = self._as_index(each, dim)
+            if isinstance(index, Tile):
+                values, _ = self.machine.read(index, None)
+                indirect.append((values.astype(np.int64), self.strides[dim], self.shape[dim]))
+                for axis, size in enumerate(index.shape):
+                    sizes[axis - index.ndim] = max(size, sizes.get(axis - index.ndim, 1))
+                continue
+            offset += index.offset * self.strides[dim]
+            for term in index.terms:
+                known = sizes.get(term.axis, 1)
+                if known != term.size and 1 not in {known, term.size}:
+                    raise broken(
+                        "err_shape_mismatch", f"index sizes {known} and {term.size} on one axis",
+                        "equal sizes, or 1", "give each nl.arange its own axis with None",
+                    )  # fmt: skip
+                sizes[term.axis] = max(known, term.size)
+                step = term.step * self.strides[dim] if term.size > 1 else 0
+                steps[term.axis] = steps.get(term.axis, 0) + step
+            if index.low < 0 or index.high >= self.shape[dim]:
+                bounds.append(Bound(index, self.shape[dim], dim))
+        rest = len(keys)
+        shape = tuple(sizes.get(a, 1) for a in range(-ndim, 0)) + self.shape[rest:]
+        strides = tuple(steps.get(a, 0) for a in range(-ndim, 0)) + self.strides[rest:]
+        moved = self.ndim - rest
+        if moved:
+            bounds = [b._replace(index=_left(b.index, moved)) for b in bounds]
+        result = Tile(
+            self.machine, self.storage, shape, strides, offset, max(0, self.blocks - rest),
+            tuple(bounds),
+        )  # fmt: skip
+        result.indirect = tuple(indirect)
+        return result
+
+    def _as_index(self, each: Any, dim: int) -> "Index | Tile":
+        if isinstance(each, Tile):
+            if self.storage.on_chip:
+                raise broken(
+                    "err_copy_dynamic_indirect_indices_not_natively_supported",
+                    f"{self!r} indexed by the tile {each!r}", "indirect rows of HBM tensors",
+                    "load the rows from HBM with the index tile",
+                )  # fmt: skip
+            return each
+        if isinstance(each, Index):
+            if each.ndim == 1:
+                raise broken(
+                    "err_1d_arange_not_supported", "an index of one dimension",
+                    "a partition axis and free axes", "write nl.arange(n)[:, None] or [None, :]",
+                )  # fmt: skip
+            return each
+        if isinstance(each, int | np.integer):
+            return Index(0, int(each), ())
+        if each == slice(None) and self.shape[dim] == 1:
+            return Index(0, 0, ())
+        raise broken(
+            "err_unsupported_mixing_basic_advanced_tensor_indexing",
+            f"dimension {dim} is indexed by {each!r} beside an nl.arange",
+            "all of one kind", "use nl.arange (or nl.mgrid) for every dimension",
+        )  # fmt: skip
+
+    def _masked(self, mask: Mask) -> "Tile":
+        box = mask.box(self.shape)
+        if box is None:
+            raise broken(
+                "err_unsupported_expression_in_mask", "a tile indexed by a mask of two axes",
+                "a mask that selects whole rows or columns", "use mask= or nl.where",
+            )  # fmt: skip
+        shape = tuple(each.stop - each.start for each in box)
+        offset = sum(s * each.start for s, each in zip(self.strides, box, strict=True))
+        return self._view(shape, self.strides, self.offset + offset)
+
+    def _view(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int | None = None
+    ) -> "Tile":
+        start = self.offset if offset is None else offset
+        new = Tile(self.machine, self.storage, shape, strides, start, 0, self.bounds)
+        new.indirect = self.indirect
+        return new
+
+    def _is_contiguous(self) -> bool:
+        pairs = zip(self.shape, self.strides, contiguous(self.shape), strict=True)
+        return all(size == 1 or a == b for size, a, b in pairs)
+
+    # What the machine asks.
+
+    def over(self, raw: Array, dtype: AnyDType, box: Box | None = None) -> Array:
+        """Return this view of an array that lies like the storage; no bounds are checked."""
+        offset, shape = self.offset, self.shape
+        if box is not None:
+            offset += sum(s * each.start for s, each in zip(self.strides, box, strict=True))
+            shape = tuple(each.stop - each.start for each in box)
+            if 0 in shape:
+                return np.empty(shape, dtype)
+        size = dtype.itemsize
+        strides = tuple(s * size for s in self.strides)
+        return np.ndarray(shape, dtype, raw, offset * size, strides)
+
+    def values(self, box: Box | None = None) -> Array:
+        """Return the elements, as a view."""
+        return self.over(self.storage.raw, self.storage.dtype, box)
+
+    def operand(self) -> Operand:
+        """Return how the rules see it."""
+        storage = self.storage
+        if not storage.on_chip or not self.shape:
+            return Operand(self.shape, storage.dtype, storage.buffer)
+        stride = storage.partition_stride
+        start = self.offset // stride % storage.shape[storage.blocks] if stride else 0
+        step = self.strides[0] // stride if stride else 1
+        return Operand(self.shape, storage.dtype, storage.buffer, start, step)
+
+    def check_bounds(self, box: Box | None, mask: Array | None = None) -> None:
+        """Raise if an index leaves its dimension inside the box, or where the mask is true."""
+        for bound in self.bounds:
+            whole = tuple(slice(0, size) for size in self.shape)
+            if mask is None:
+                ends = list(shrunk(bound.index, whole if box is None else box))
+            else:
+                used = np.broadcast_to(bound.index.values(), mask.shape)[mask]
+                ends = [(int(used.min()), int(used.max()))] if used.size else []
+            for low, high in ends:
+                if low < 0 or high >= bound.size:
+                    raise out_of_bounds(self.storage, bound, low, high)
+
+    # Operators.
+
+    def _binary(self, name: str, a: Any, b: Any) -> "Tile":
+        tiles = [each for each in (a, b) if isinstance(each, Tile)]
+        if len(tiles) > 1 and a.shape[:1] != b.shape[:1]:
+            raise broken(
+                "err_num_partition_mismatch", f"an operator on shapes {a.shape} and {b.shape}",
+                "operators do not broadcast over partitions", f"use nl.{name}, or broadcast_to",
+            )  # fmt: skip
+        return self.machine.call(f"nl.{name}", a, b)
+
+    def _in_place(self, name: str, other: Any) -> "Tile":
+        self.machine.accumulate(name, self, other)
+        return self
+
+
+def out_of_bounds(storage: Storage, bound: Bound, low: int, high: int) -> Exception:
+    """Return the finding of an index that leaves its dimension."""
+    return broken(
+        "err_tensor_access_out_of_bound",
+        f"'{storage.name or storage.buffer}' dimension {bound.dimension}: index {low} to {high}",
+        f"0 to {bound.size - 1}",
+        "mask the tail (mask=index < size), or correct the trip count",
+    )
+
+
+def _span(each: Any, limit: int) -> tuple[int, int, int, bool]:
+    """Return start, size, step of one basic index, and whether the dimension stays."""
+    if isinstance(each, Slice):
+        return each.start, each.size, 1, True
+    if isinstance(each, slice):
+        step = 1 if each.step is None else each.step
+        start = 0 if each.start is None else each.start
+        stop = limit if each.stop is None else each.stop
+        start, stop = (v + limit if v < 0 else v for v in (start, stop))
+        if step <= 0:
+            raise broken("err_unsupported_index", f"a slice of step {step}", "positive steps")
+        return start, max(0, -(-(stop - start) // step)), step, True
+    if isinstance(each, int | np.integer) and not isinstance(each, bool):
+        number = int(each)
+        return (number + limit if number < 0 else number), 1, 1, False
+    raise broken(
+        "err_unsupported_index", f"a tensor indexed by {type(each).__name__}",
+        "integers, slices, nl.ds, nl.arange, nl.mgrid", "see the indexing rules of the dialect",
+    )  # fmt: skip
+
+
+def _left(index: Index, by: int) -> Index:
+    terms = tuple(t._replace(axis=t.axis - by) for t in index.terms)
+    return Index(index.ndim + by, index.offset, terms)
+
+
+def _add_operators() -> None:
+    """Give ``Tile`` the operators, each the ``nl`` function of its name."""
+    names = {
+        "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
+        "lshift": "left_shift", "rshift": "right_shift", "and": "bitwise_and",
+        "or": "bitwise_or", "xor": "bitwise_xor", "pow": "power", "mod": "mod",
+    }  # fmt: skip
+    for short, name in names.items():
+        setattr(Tile, f"__{short}__", lambda a, b, n=name: a._binary(n, a, b))  # noqa: SLF001
+        setattr(Tile, f"__r{short}__", lambda a, b, n=name: a._binary(n, b, a))  # noqa: SLF001
+        setattr(Tile, f"__i{short}__", lambda a, b, n=name: a._in_place(n, b))  # noqa: SLF001
+    compared = {
+        "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+        "eq": "equal", "ne": "not_equal",
+    }  # fmt: skip
+    for short, name in compared.items():
+        setattr(Tile, f"__{short}__", lambda a, b, n=name: a._binary(n, a, b))  # noqa: SLF001
+    for short, name in {"neg": "negative", "invert": "invert", "abs": "abs"}.items():
+        setattr(Tile, f"__{short}__", lambda a, n=name: a.machine.call(f"nl.{n}", a))
+
+
+_add_operators()

@@ -1,0 +1,140 @@
+"""Run a candidate on inputs."""
+
+import ast
+import builtins
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from nkiport.contracts.base import TargetName
+from nkiport.contracts.judgement import Finding
+from nkiport.nki import Problem, target
+from nkiport.nki.dtypes import Array
+from nkiport.simulator.check import check
+from nkiport.simulator.errors import RuleBroken, broken
+from nkiport.simulator.host import HostTensor
+from nkiport.simulator.language import modules
+from nkiport.simulator.machine import Machine
+from nkiport.simulator.namespace import importer
+from nkiport.simulator.options import Options
+from nkiport.simulator.subset import entry, with_ticks
+from nkiport.simulator.trace import Trace
+
+SAFE_BUILTINS = (
+    "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "int", "isinstance",
+    "len", "list", "map", "max", "min", "print", "range", "repr", "reversed", "round", "set",
+    "sorted", "slice", "str", "sum", "tuple", "type", "zip", "True", "False", "None", "Exception",
+    "ValueError", "TypeError", "AssertionError", "NotImplementedError", "Ellipsis", "id", "hash",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What a run gave. ``findings`` with an error mean that ``outputs`` are not to be trusted."""
+
+    outputs: tuple[Array, ...]
+    findings: tuple[Finding, ...]
+    trace: Trace
+    inputs_read: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing worse than a warning was found."""
+        return all(each.severity != "error" for each in self.findings)
+
+
+def simulate(
+    source: str,
+    inputs: Mapping[str, Array],
+    *,
+    target: TargetName = "trn1",
+    options: Options = Options(),  # noqa: B008 - frozen
+) -> Simulation:
+    """Run a candidate's ``forward``, or its only kernel, on the inputs in order.
+
+    Broken rules and the candidate's own errors are findings with their line; nothing is raised
+    for them. A file that fails the static check is not run.
+    """
+    machine = Machine(_target(target), options)
+    found = check(source, target=target)
+    readers: dict[str, list[Any]] = {name: [] for name in inputs}
+    outputs: tuple[Array, ...] = ()
+    if not any(each.severity == "error" for each in found):
+        with np.errstate(all="ignore"):
+            outputs = _run(source, inputs, machine, readers)
+    return Simulation(
+        outputs,
+        (*found, *machine.findings.values()),
+        machine.trace(),
+        tuple(n for n, storages in readers.items() if any(s.was_read for s in storages)),
+    )
+
+
+_target = target
+
+
+def _run(
+    source: str, inputs: Mapping[str, Array], machine: Machine, readers: dict[str, list[Any]]
+) -> tuple[Array, ...]:
+    tree = ast.parse(source)
+    name = entry(tree) or ""
+    names: dict[str, Any] = {"__name__": "candidate", "__builtins__": _builtins(machine)}
+    try:
+        exec(_compiled(tree, machine), names)  # noqa: S102 - the sandbox's child runs this
+        given = [HostTensor(values, n, readers[n]) for n, values in inputs.items()]
+        return _arrays(names[name](*given))
+    except RuleBroken as error:
+        machine.report(error.problem, "error", _line(error, machine))
+    except Exception as error:  # noqa: BLE001 - whatever a candidate raises is its finding
+        machine.report(_problem(error, names), "error", _line(error, machine))
+    return ()
+
+
+def _compiled(tree: ast.Module, machine: Machine) -> Any:
+    return compile(with_ticks(tree), machine.options.file_name, "exec", dont_inherit=True)
+
+
+def _builtins(machine: Machine) -> dict[str, Any]:
+    names = {name: getattr(builtins, name) for name in SAFE_BUILTINS if hasattr(builtins, name)}
+    return {
+        **names,
+        "__import__": importer(modules(machine)),
+        "__build_class__": builtins.__build_class__,
+        "__tick__": machine.tick,
+        "range": lambda *bounds: machine.loop("range", *bounds),
+        "print": lambda *_args, **_kwargs: None,
+    }
+
+
+def _arrays(result: Any) -> tuple[Array, ...]:
+    values = result if isinstance(result, tuple | list) else (result,)
+    for position, each in enumerate(values):
+        if not isinstance(each, HostTensor):
+            raise broken(
+                "err_output", f"output {position} is {type(each).__name__}",
+                "tensors that kernels return", "return what the kernel launch returns",
+            )  # fmt: skip
+    return tuple(np.array(each._values) for each in values)  # noqa: SLF001
+
+
+def _line(error: BaseException, machine: Machine) -> int | None:
+    """The innermost line of the candidate that an error passed through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f.lineno for f in frames if f.filename == machine.options.file_name]
+    return lines[-1] if lines else None
+
+
+def _problem(error: Exception, names: Mapping[str, Any]) -> Problem:
+    kind = type(error).__name__
+    if isinstance(error, NameError):
+        known = [*names, *SAFE_BUILTINS]
+        near = get_close_matches(getattr(error, "name", "") or "", known, 3, 0.6)
+        allowed = f"near matches: {', '.join(near)}" if near else "names defined in this file"
+        return Problem("err_python", f"{kind}: {error}", allowed)
+    if isinstance(error, RecursionError | MemoryError):
+        return Problem("err_limit_reached", f"{kind}: {error}", "", "make the kernel smaller")
+    return Problem("err_python", f"{kind}: {error}", "", "correct the line")
