@@ -53,7 +53,9 @@ def build(platform: str, out: Path) -> list[str]:
 
 def _built(layer: str, platform: str, folder: Path) -> bool:
     marker = folder / ".digest"
-    python = "" if platform == "lambda" else f" for {sys.version_info.major}.{sys.version_info.minor}"
+    python = (
+        "" if platform == "lambda" else f" for {sys.version_info.major}.{sys.version_info.minor}"
+    )
     wanted = digest(layer) + python
     if marker.exists() and marker.read_text() == wanted:
         return False

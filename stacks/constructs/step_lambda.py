@@ -48,9 +48,7 @@ class StepLambda(Construct):
             retention=logs.RetentionDays.THREE_MONTHS,
             removal_policy=RemovalPolicy.DESTROY,
         )
-        self.role = iam.Role(
-            self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com")
-        )
+        self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         log_group.grant_write(self.role)
         self.function = lambda_.Function(
             self,
@@ -96,9 +94,7 @@ class StepLambda(Construct):
             iam.PolicyStatement(actions=list(actions), resources=list(resources))
         )
 
-    def _objects(
-        self, actions: Sequence[str], bucket: s3.IBucket, prefixes: Sequence[str]
-    ) -> None:
+    def _objects(self, actions: Sequence[str], bucket: s3.IBucket, prefixes: Sequence[str]) -> None:
         endings = [f"/{prefix}/*" for prefix in prefixes]
         self.may(actions, *(bucket.bucket_arn + ending for ending in endings))
         accept_under(self.role, "the objects of one prefix, and no others", bucket, *endings)

@@ -14,9 +14,7 @@ class Endings:
     def __init__(self, scope: Construct, calls: Calls) -> None:
         self._scope = scope
         self._finish = step(scope, calls, "finish")
-        self.trouble = self.because(
-            "JobTrouble", {"outcome": "failed"} | TROUBLE
-        )
+        self.trouble = self.because("JobTrouble", {"outcome": "failed"} | TROUBLE)
 
     def because(self, name: str, said: Mapping[str, str]) -> sfn.Pass:
         """End the job in a state of this name."""

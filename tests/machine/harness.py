@@ -1,0 +1,146 @@
+"""The checked-in machine, executed by moto, with steps, a person and a worker that tests script.
+
+moto offers one place to answer a Lambda invocation without docker: its simple backend. Ours
+dispatches to Python callables and reports an exception as the Lambda runtime does.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+from moto import mock_aws
+from moto.awslambda_simple.models import LambdaSimpleBackend, lambda_simple_backends
+
+from nkiport.contracts.steps import DeviceResult, DeviceTask, GateResult, OpenGateRequest
+from statemachine.render import FILE
+
+REGION, ACCOUNT = "us-east-1", "123456789012"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/machine"
+CONFIG: Any = {
+    "stepfunctions": {"execute_state_machine": True},
+    "lambda": {"use_docker": False},
+}
+Step = Callable[[dict[str, Any]], Any]
+Person = Callable[[OpenGateRequest], GateResult | None]
+Worker = Callable[[DeviceTask], DeviceResult | Exception | None]
+"""Return an outcome, an exception to report, or None to fall silent."""
+
+
+class Dispatching(LambdaSimpleBackend):
+    """A Lambda service whose functions are Python callables, one running at a time."""
+
+    def __init__(self, region_name: str = REGION, account_id: str = ACCOUNT) -> None:
+        super().__init__(region_name, account_id)
+        self.steps: Mapping[str, Step] = {}
+        self.lock = threading.Lock()
+
+    def invoke(self, function_name, qualifier, body, headers, response_headers):
+        step = self.steps[function_name.rpartition(":")[2]]
+        try:
+            with self.lock:
+                return json.dumps(step(json.loads(body))).encode()
+        except Exception as error:  # noqa: BLE001 - as the Lambda runtime does
+            response_headers["x-amz-function-error"] = "Unhandled"
+            told = {"errorType": type(error).__name__, "errorMessage": str(error)}
+            return json.dumps(told).encode()
+
+
+@dataclass
+class Ended:
+    """How an execution ended, and what went over the queues."""
+
+    status: str
+    output: dict[str, Any]
+    gates: list[OpenGateRequest]
+    tasks: list[DeviceTask]
+
+
+@dataclass
+class World:
+    """One state machine, its two queues, and who answers them."""
+
+    definition: dict[str, Any]
+    person: Person
+    worker: Worker
+    gates: list[OpenGateRequest] = field(default_factory=list)
+    tasks: list[DeviceTask] = field(default_factory=list)
+
+    def run(self, job_id: str, seconds: float = 20) -> Ended:
+        """Execute a job, answering what comes over the queues, until it ends."""
+        states, sqs = boto3.client("stepfunctions"), boto3.client("sqs")
+        queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("gate", "device")}
+        machine = states.create_state_machine(
+            name="MigrationJob", definition=json.dumps(self.definition), roleArn=ROLE
+        )["stateMachineArn"]
+        execution = states.start_execution(
+            stateMachineArn=machine, name=job_id, input=json.dumps({"job_id": job_id})
+        )["executionArn"]
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self._answer(sqs, states, queues)
+            told = states.describe_execution(executionArn=execution)
+            if told["status"] != "RUNNING":
+                output = json.loads(told.get("output") or "{}")
+                return Ended(told["status"], output, self.gates, self.tasks)
+            threading.Event().wait(0.02)
+        raise TimeoutError(f"the execution did not end in {seconds} s")
+
+    def _answer(self, sqs: Any, states: Any, queues: Mapping[str, str]) -> None:
+        for body in _taken(sqs, queues["gate"]):
+            self.gates.append(OpenGateRequest.model_validate_json(body))
+            _tell(states, self.gates[-1].task_token, self.person(self.gates[-1]))
+        for body in _taken(sqs, queues["device"]):
+            self.tasks.append(DeviceTask.model_validate_json(body))
+            _tell(states, self.tasks[-1].task_token, self.worker(self.tasks[-1]))
+
+
+def _taken(sqs: Any, queue: str) -> Iterator[str]:
+    received = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)
+    for message in received.get("Messages", []):
+        yield message["Body"]
+        sqs.delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+
+
+def _tell(states: Any, token: str, answer: Any) -> None:
+    if isinstance(answer, Exception):
+        states.send_task_failure(taskToken=token, error=type(answer).__name__, cause=str(answer))
+    elif answer is not None:
+        states.send_task_success(taskToken=token, output=answer.model_dump_json())
+
+
+@contextmanager
+def aws(steps: Mapping[str, Step]) -> Iterator[None]:
+    """Everything of AWS that the machine touches, in this process."""
+    with mock_aws(config=CONFIG):
+        functions = lambda_simple_backends[ACCOUNT][REGION] = Dispatching()
+        functions.steps = steps
+        yield
+        del lambda_simple_backends[ACCOUNT][REGION]
+
+
+def hurried(value: Any, *, gate_seconds: int = 30) -> Any:
+    """Copy the checked-in definition with its waits cut short and nothing else changed."""
+    short = {
+        "IntervalSeconds": 1, "BackoffRate": 1.0, "HeartbeatSeconds": 1,
+        "TimeoutSeconds": 30, "MaxDelaySeconds": 2,
+    }  # fmt: skip
+    if isinstance(value, list):
+        return [hurried(item, gate_seconds=gate_seconds) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("Resource", "").endswith("waitForTaskToken") and "HeartbeatSeconds" not in value:
+        short["TimeoutSeconds"] = gate_seconds
+    return {
+        name: short.get(name, hurried(item, gate_seconds=gate_seconds))
+        for name, item in value.items()
+    }
+
+
+def checked_in() -> dict[str, Any]:
+    """Read the golden machine."""
+    return json.loads(FILE.read_text())
