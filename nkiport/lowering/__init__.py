@@ -1,0 +1,66 @@
+"""Lowering: a captured core-ATen graph becomes readable NKI source, by rules, without a model."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nkiport.contracts.base import TargetName
+from nkiport.contracts.errors import UnsupportedGraph
+from nkiport.contracts.graph import Graph
+from nkiport.lowering.ir import Program
+from nkiport.lowering.normal import rule_table
+from nkiport.lowering.passes import PASSES, State, check
+from nkiport.lowering.select import DTYPES
+from nkiport.nki import target as target_of
+
+__all__ = ["lower", "uncovered"]
+
+
+def uncovered(graph: Graph) -> tuple[str, ...]:
+    """The overloads no rule covers, once each, sorted."""
+    known = rule_table()
+    return tuple(sorted({node.op for node in graph.nodes} - set(known)))
+
+
+def lower(
+    graph: Graph,
+    *,
+    target: TargetName = "trn1",
+    name: str = "kernel",
+    trace: Callable[[str, object], None] | None = None,
+) -> str:
+    """The candidate's source: the same bytes for the same graph, target and name.
+
+    ``trace`` is called after each pass with its name and what it decided. Raises
+    ``UnsupportedGraph`` with everything that stands in the way.
+    """
+    _reject(graph)
+    state = State(graph, target_of(target), name, Program((), (), ()))
+    for each in PASSES:
+        try:
+            decided = each.run(state)
+        except NotImplementedError as problem:
+            raise UnsupportedGraph(f"{each.name}: {problem}") from problem
+        state = replace(state, **decided)
+        for what in decided.values():
+            if trace:
+                trace(each.name, what)
+        check(each.name, each.left(state))
+    return state.source
+
+
+def _reject(graph: Graph) -> None:
+    """Say everything that stands in the way, at once."""
+    missing = set(uncovered(graph))
+    found = [
+        f"no lowering rule for {node.op} ({node.name}, {node.source or 'source not known'})"
+        for node in graph.nodes
+        if node.op in missing
+    ]
+    dtypes = [
+        f"input {spec.name} is {spec.dtype}; kernels read {', '.join(DTYPES)}"
+        for spec in graph.inputs
+        if spec.dtype not in DTYPES
+    ]
+    if found or dtypes:
+        rules = f"rules exist for: {', '.join(sorted(rule_table()))}" if found else ""
+        raise UnsupportedGraph("; ".join([*found, *dtypes, *([rules] if rules else [])]))

@@ -1,0 +1,43 @@
+"""The last pass: calls are selected for every plan and written as one file."""
+
+from collections.abc import Sequence
+
+from nkiport.lowering.host import emit_host
+from nkiport.lowering.ir import Program
+from nkiport.lowering.kernel import Launch
+from nkiport.lowering.matmul import emit_matmul
+from nkiport.lowering.rows import emit_rows
+from nkiport.lowering.tiling import Plan, RowPlan
+from nkiport.lowering.writer import Writer
+
+IMPORTS = (
+    "import math",
+    "",
+    "import neuronxcc.nki as nki",
+    "import neuronxcc.nki.isa as nisa",
+    "import neuronxcc.nki.language as nl",
+)
+
+
+def emit(program: Program, plans: Sequence[Plan], name: str) -> str:
+    """The candidate: imports, a kernel for each plan, the host function."""
+    body = Writer()
+    launches = [_kernel(program, plan, body) for plan in plans]
+    emit_host(program, launches, body)
+    text = body.text()
+    used = [line for line in IMPORTS if not line or f"{line.split()[-1]}." in text]
+    while used and not used[0]:
+        used = used[1:]
+    title = " ".join(name.replace('"', "").replace("\\", "").split())[:80]
+    head = f'"""{title or "kernel"}: NKI kernels lowered from the captured graph."""'
+    return "\n".join([head, "", *used, "", "", text])
+
+
+def _kernel(program: Program, plan: Plan, writer: Writer) -> Launch:
+    if isinstance(plan, RowPlan):
+        launch = emit_rows(program, plan, writer)
+    else:
+        launch = emit_matmul(program, plan, writer)
+    writer.line()
+    writer.line()
+    return launch

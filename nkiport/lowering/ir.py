@@ -1,0 +1,144 @@
+"""What the passes hand on: a program of few operations, whose operands carry how they are read.
+
+Views, broadcasts and permutations are no operations here: a ``Use`` reads a stored value through
+sizes and strides, so an operand that only looks different costs nothing.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nkiport.contracts.base import DType
+
+Shape = tuple[int, ...]
+
+
+class Factor(NamedTuple):
+    """A size, and the text that gives it in the host function (``x.shape[0]``, or a number)."""
+
+    text: str
+    size: int
+
+
+Dim = tuple[Factor, ...]
+"""One dimension as a product of factors; a dimension of size 1 has none."""
+
+Literal = bool | int | float
+
+
+def literal(size: int) -> Dim:
+    """A dimension whose size only the graph knows."""
+    return () if size == 1 else (Factor(str(size), size),)
+
+
+def size_of(dim: Dim) -> int:
+    """The product of the factors."""
+    return math.prod(factor.size for factor in dim)
+
+
+def text_of(dim: Dim) -> str:
+    """The product as Python source.
+
+    >>> text_of((Factor("x.shape[0]", 4), Factor("x.shape[1]", 8)))
+    'x.shape[0] * x.shape[1]'
+    """
+    return " * ".join(factor.text for factor in dim) or "1"
+
+
+@dataclass(frozen=True)
+class Use:
+    """A stored value as a consumer reads it; strides count elements and 0 repeats."""
+
+    value: str
+    dims: tuple[Dim, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of the dimensions."""
+        return tuple(size_of(dim) for dim in self.dims)
+
+    @property
+    def dense(self) -> bool:
+        """Whether the elements are read in the order they are stored, each once."""
+        return self.strides == dense_strides(self.shape)
+
+
+def dense_strides(shape: Iterable[int]) -> tuple[int, ...]:
+    """Strides of a dense tensor; 0 where the size is 1.
+
+    >>> dense_strides((4, 1, 8))
+    (8, 0, 1)
+    """
+    strides: list[int] = []
+    step = 1
+    for size in reversed(tuple(shape)):
+        strides.append(0 if size == 1 else step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def whole(value: str, dims: tuple[Dim, ...]) -> Use:
+    """The value, read as it is stored."""
+    return Use(value, dims, dense_strides(size_of(dim) for dim in dims))
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation of the normal form.
+
+    Element-wise operands are aligned to the result's shape. A reduction reduces the last
+    ``reduced`` dimensions of its operand, which its result lacks; a mean divides by the number of
+    values less ``correction``. A matmul multiplies (..., M, K) by (..., K, N).
+    """
+
+    name: str
+    kind: str
+    args: tuple[Use | Literal, ...]
+    dims: tuple[Dim, ...]
+    dtype: DType
+    reduced: int = 0
+    correction: float = 0
+    source: str = ""
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of the result."""
+        return tuple(size_of(dim) for dim in self.dims)
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The operands that are tensors."""
+        return tuple(arg for arg in self.args if isinstance(arg, Use))
+
+
+@dataclass(frozen=True)
+class Input:
+    """A parameter of the host function."""
+
+    name: str
+    dims: tuple[Dim, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Program:
+    """Operations in topological order."""
+
+    inputs: tuple[Input, ...]
+    ops: tuple[Op, ...]
+    outputs: tuple[Use, ...]
+
+    def dims_of(self, value: str) -> tuple[Dim, ...]:
+        """The dimensions a value is stored with."""
+        return self.stored(value).dims
+
+    def dtype_of(self, value: str) -> DType:
+        """The dtype a value is stored in."""
+        return self.stored(value).dtype
+
+    def stored(self, value: str) -> Input | Op:
+        """What makes a value."""
+        items: tuple[Input | Op, ...] = (*self.inputs, *self.ops)
+        return next(item for item in items if item.name == value)

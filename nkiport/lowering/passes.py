@@ -1,0 +1,84 @@
+"""The passes, in order, and what must hold after each."""
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nkiport.contracts.errors import UnsupportedGraph
+from nkiport.contracts.graph import Graph
+from nkiport.lowering.emit import emit
+from nkiport.lowering.fusion import Group, fuse, unfused
+from nkiport.lowering.ir import Program
+from nkiport.lowering.normal import KINDS, normal_form
+from nkiport.lowering.select import DTYPES
+from nkiport.lowering.tiling import Plan, oversized, tile
+from nkiport.lowering.writer import WIDTH
+from nkiport.nki import Target
+
+Trace = Callable[[str, object], None]
+
+
+@dataclass(frozen=True)
+class State:
+    """What has been decided so far; each pass fills the next field."""
+
+    graph: Graph
+    target: Target
+    name: str
+    program: Program
+    groups: Sequence[Group] = ()
+    plans: Sequence[Plan] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """``run`` gives the fields it decides; ``left`` lists what it should not have left over."""
+
+    name: str
+    run: Callable[[State], dict[str, Any]]
+    left: Callable[[State], Sequence[str]]
+
+
+def _illegal_ops(state: State) -> list[str]:
+    return [
+        f"{op.name}: {op.kind} {op.dtype}"
+        for op in state.program.ops
+        if op.kind not in KINDS or op.dtype not in DTYPES
+    ]
+
+
+def _illegal_source(state: State) -> list[str]:
+    long = [line for line in state.source.splitlines() if len(line) > WIDTH]
+    try:
+        ast.parse(state.source)
+    except SyntaxError as problem:
+        return [*long, str(problem)]
+    return long
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("normal form", lambda s: {"program": normal_form(s.graph)}, _illegal_ops),
+    Pass(
+        "fusion groups",
+        lambda s: {"groups": fuse(s.program)},
+        lambda s: unfused(s.program, s.groups),
+    ),
+    Pass(
+        "tiling",
+        lambda s: {"plans": tile(s.program, s.groups, s.target)},
+        lambda s: oversized(s.plans, s.target),
+    ),
+    Pass(
+        "selection and emission",
+        lambda s: {"source": emit(s.program, s.plans, s.name)},
+        _illegal_source,
+    ),
+)
+
+
+def check(name: str, left: Sequence[str]) -> None:
+    """Raise ``UnsupportedGraph`` with the pass's name if it left something over."""
+    if left:
+        raise UnsupportedGraph(f"the pass '{name}' left what it must not: {'; '.join(left)}")

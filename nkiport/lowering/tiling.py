@@ -1,0 +1,122 @@
+"""The third pass: how large the tiles are, from the target's limits and what is alive at once."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nkiport.lowering.fusion import Access, Group
+from nkiport.lowering.ir import Program, Use
+from nkiport.lowering.normal import REDUCTIONS
+from nkiport.nki import Target
+
+FP32_BYTES = 4
+BUFFERS = 2
+"""A tile is loaded while the one before it is worked on, so everything is there twice."""
+STREAM_COLUMNS = 2048
+"""8 KiB of fp32 for each partition: long enough that DMA start-up costs little (4 KiB is)."""
+MOST_ROW_TILES = 8
+"""More row tiles in a block save little: the right operand is read once for 1024 rows already."""
+ITEM_BYTES: Mapping[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}
+
+
+@dataclass(frozen=True)
+class RowPlan:
+    """Tiles of a group without a matmul: all partitions by ``columns``.
+
+    ``resident`` says that a whole row stays in SBUF, so that every operand is read once; else the
+    columns are walked in tiles, once for each level of reductions and once to write.
+    """
+
+    group: Group
+    columns: int
+    resident: bool
+    alive: int
+    """Tiles of that width alive at once."""
+    limit: int
+    """The most columns that fit a partition at that count."""
+
+
+@dataclass(frozen=True)
+class MatmulPlan:
+    """Tiles of a group on a matmul.
+
+    ``block`` row tiles of the left operand stay in SBUF, turned so that K is on the partitions,
+    while the columns of the right operand pass by; 0 says that K is too long for that, and both
+    operands are read again for every tile of the result.
+    """
+
+    group: Group
+    block: int
+
+
+Plan = RowPlan | MatmulPlan
+
+
+def tile(program: Program, groups: Sequence[Group], target: Target) -> tuple[Plan, ...]:
+    """A plan for every group."""
+    return tuple(
+        _matmul_plan(program, group, target) if group.matmul else _row_plan(group, target)
+        for group in groups
+    )
+
+
+def oversized(plans: Sequence[Plan], target: Target) -> tuple[str, ...]:
+    """Plans whose tiles pass what a partition of the target holds."""
+    return tuple(
+        f"{plan.group.name}: {plan.columns} columns x {plan.alive} tiles"
+        for plan in plans
+        if isinstance(plan, RowPlan)
+        and plan.columns * plan.alive * BUFFERS * FP32_BYTES > target.sbuf_bytes
+    )
+
+
+def _row_plan(group: Group, target: Target) -> RowPlan:
+    columns = group.sizes[-1]
+    alive = most_alive(group)
+    limit = target.sbuf_bytes // (FP32_BYTES * BUFFERS * alive)
+    reduces = any(op.kind in REDUCTIONS for op in group.ops)
+    if columns <= (limit if reduces else min(limit, STREAM_COLUMNS)):
+        return RowPlan(group, columns, resident=True, alive=alive, limit=limit)
+    wide = min(STREAM_COLUMNS, 1 << (limit.bit_length() - 1))
+    return RowPlan(group, wide, resident=False, alive=alive, limit=limit)
+
+
+def most_alive(group: Group) -> int:
+    """How many full-width tiles a straight run through the group holds at its worst moment."""
+    tiles = [[_tile_of(group, use) for use in op.uses] for op in group.ops]
+    last = {tile: step for step, used in enumerate(tiles) for tile in used}
+    for step, op in enumerate(group.ops):
+        last.setdefault(group.results[op.name], step)
+    alive, worst = {tile for tile in last if _shared(tile)}, 1
+    for step, op in enumerate(group.ops):
+        alive |= {*tiles[step], group.results[op.name]}
+        worst = max(worst, sum(tile.strides[-1] != 0 for tile in alive))
+        alive = {tile for tile in alive if last[tile] > step or _shared(tile)}
+    return worst
+
+
+def _tile_of(group: Group, use: Use) -> Access:
+    return group.reads[use] if use in group.reads else group.results[use.value]
+
+
+def _shared(tile: Access) -> bool:
+    """Whether all rows share it, so that it is loaded once and kept."""
+    return tile.strides[-2] == 0
+
+
+def _matmul_plan(program: Program, group: Group, target: Target) -> MatmulPlan:
+    op = group.matmul
+    assert op is not None  # noqa: S101 - the caller chose by it
+    item = max(ITEM_BYTES.get(program.dtype_of(use.value), FP32_BYTES) for use in op.uses)
+    depth = math.ceil(op.uses[0].shape[-1] / target.partitions)
+    left = depth * target.stationary_fmax * item
+    right = depth * target.moving_fmax * item
+    strips = 2 * depth * target.partitions * item
+    room = target.sbuf_bytes // BUFFERS - right - strips - _epilogue_bytes(group, target)
+    block = min(MOST_ROW_TILES, max(0, room // left))
+    return MatmulPlan(group, 1 << (block.bit_length() - 1) if block else 0)
+
+
+def _epilogue_bytes(group: Group, target: Target) -> int:
+    """What the tiles after the product take: one for each operation and operand."""
+    return (len(group.ops) + len(group.reads)) * target.moving_fmax * FP32_BYTES
