@@ -4,7 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from nkiport.contracts.base import AttemptMessage, BackendName, JobMessage, KernelId, KernelMessage
+from nkiport.contracts.base import (
+    AttemptMessage,
+    BackendName,
+    Contract,
+    JobMessage,
+    KernelId,
+    KernelMessage,
+)
 from nkiport.contracts.judgement import Requirements
 
 DeviceStep = Literal["capture", "compile", "verify", "profile"]
@@ -174,3 +181,28 @@ class FinishResult(JobMessage):
     """The job's last status."""
 
     status: str
+
+
+class BenchStartRequest(Contract):
+    """Submit the benchmark's tasks as one job; ``started`` names the run, so twice is once."""
+
+    started: str = Field(min_length=1, max_length=64)
+
+
+class BenchStartResult(JobMessage):
+    """The job whose kernels are the benchmark's tasks."""
+
+    outcome: Literal["started"] = "started"
+
+
+class BenchReportRequest(JobMessage):
+    """Answer the gates that wait, and write the report when the job has ended."""
+
+
+class BenchReportResult(JobMessage):
+    """``running`` asks again later."""
+
+    outcome: Literal["running", "reported"]
+    accepted: int = 0
+    total: int = 0
+    report_key: str | None = None
