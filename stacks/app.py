@@ -3,6 +3,8 @@
 from aws_cdk import App, Validations
 from cdk_nag import AwsSolutionsChecks
 
+from stacks.api import Api
+from stacks.bench import Bench
 from stacks.data import Data
 from stacks.deployment import Deployment
 from stacks.pipeline import Pipeline
@@ -11,5 +13,7 @@ from stacks.pipeline import Pipeline
 def build(app: App, deployment: Deployment) -> None:
     """Build every stack. The first four know nothing of the others, so they deploy alone."""
     data = Data(app)
-    Pipeline(app, deployment=deployment, data=data)
+    pipeline = Pipeline(app, deployment=deployment, data=data)
+    Api(app, deployment=deployment, data=data, pipeline=pipeline)
+    Bench(app, deployment=deployment, data=data, pipeline=pipeline)
     Validations.of(app).add_plugins(AwsSolutionsChecks())

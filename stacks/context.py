@@ -16,5 +16,5 @@ def context(arguments: Sequence[str]) -> dict[str, object]:
     parser = argparse.ArgumentParser(prog="app.py")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE")
     given = (option.partition("=") for option in parser.parse_args(arguments).context)
-    configured = json.loads((ROOT / "cdk.json").read_text())["context"]
+    configured: dict[str, object] = json.loads((ROOT / "cdk.json").read_text())["context"]
     return configured | {name: value for name, _, value in given}

@@ -21,6 +21,8 @@ class Deployment:
     """Whether Powertools sends traces; there must be an X-Ray daemon to take them."""
     emulated: bool = False
     """Whether API addresses are those of the emulator, at the parameter ``PublicEndpoint``."""
+    verify_sender: bool = True
+    """Whether SES is asked to verify ``mail_sender``; no, where the account did that already."""
     device_visibility_seconds: int = 120
     """How long a device message stays with a worker that stopped extending it."""
     mail_sender: str = "nkiport@example.com"
@@ -57,7 +59,11 @@ LOCAL: Final[dict[str, Any]] = {
 def _overrides(node: Node) -> dict[str, object]:
     given = {field: node.try_get_context(field.name) for field in fields(Deployment)}
     return {
-        field.name: type(field.default)(value)
+        field.name: _as(type(field.default), value)
         for field, value in given.items()
-        if value is not None and not isinstance(field.default, bool)
+        if value is not None
     }
+
+
+def _as(kind: Any, value: Any) -> Any:
+    return value in {True, "true"} if kind is bool else kind(value)

@@ -6,11 +6,11 @@ from constructs import Construct
 from stacks.constructs.machine import Machine
 from stacks.constructs.models import may_call_models
 from stacks.constructs.step_lambda import StepLambda
-from stacks.constructs.steps import SPECS
 from stacks.constructs.work_queue import WorkQueue
 from stacks.data import Data
 from stacks.deployment import Deployment
 from statemachine import retries
+from statemachine.groups.migration import CHILDREN
 from statemachine.pipeline import migration_job
 from statemachine.tasks import STEPS, Calls
 
@@ -42,7 +42,7 @@ class Pipeline(Stack):
             definition=migration_job(self, calls),
             timeout=retries.JOB_TIMEOUT,
             invokes=calls.steps.values(),
-            children="kernel",
+            children=CHILDREN,
         ).machine
         CfnOutput(self, "StateMachineArn", value=self.migration_job.state_machine_arn)
         CfnOutput(self, "DeviceQueueUrl", value=self.devices.queue.queue_url)
@@ -58,17 +58,7 @@ class Pipeline(Stack):
             "QWEN_CMI_ARN": deployment.qwen_cmi_arn,
             "VLLM_ENDPOINT": deployment.vllm_endpoint,
         }
-        spec = SPECS[step]
-        return StepLambda(
-            self,
-            step,
-            deployment=deployment,
-            environment={name: known[name] for name in spec.settings},
-            needs=spec.needs,
-            layers=spec.layers,
-            timeout=spec.timeout,
-            memory_mb=spec.memory_mb,
-        )
+        return StepLambda(self, step, deployment=deployment, known=known)
 
     def _grant(self, deployment: Deployment, data: Data) -> None:
         for step in self.steps.values():

@@ -21,6 +21,11 @@ def state(one: sfn.TaskStateBase | sfn.Pass | sfn.Map | sfn.DistributedMap) -> P
     return Part(one, one.next)
 
 
+def last(one: sfn.State) -> Part:
+    """Take a state that nothing follows as a part."""
+    return Part(one, lambda _following: None)
+
+
 def fork(
     scope: Construct,
     name: str,

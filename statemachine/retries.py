@@ -31,6 +31,8 @@ DEVICE_HEARTBEAT: Final = Duration.minutes(30)
 GATE_TIMEOUT: Final = Duration.hours(72)
 JOB_TIMEOUT: Final = Duration.days(15)
 """A day more than the longest deadline a job may ask for; the deadline itself is Plan's."""
+BENCH_POLL: Final = Duration.seconds(30)
+BENCH_TIMEOUT: Final = Duration.hours(24)
 MOST_TURNS: Final = 51
 """Plan decides when to stop, at 50 turns at the latest; the machine itself goes no further."""
 KERNELS_AT_ONCE: Final = 8

@@ -55,7 +55,7 @@ def step(
     request: Mapping[str, Any] | None = None,
     *,
     trouble: sfn.State | None = None,
-) -> tasks.LambdaInvoke:
+) -> sfn.TaskStateBase:
     """Run a Lambda step on a request, or on its whole input if a state before it made that.
 
     What its retries cannot help goes to ``trouble``.
@@ -81,7 +81,7 @@ def on_device(
     attempt: Mapping[str, Any],
     *,
     trouble: sfn.State,
-) -> tasks.SqsSendMessage:
+) -> sfn.TaskStateBase:
     """Put a ``DeviceTask`` on the device queue and wait for the worker's ``DeviceResult``."""
     task = tasks.SqsSendMessage(
         scope,
@@ -108,7 +108,7 @@ def gate(
     *,
     expired: sfn.State,
     trouble: sfn.State,
-) -> tasks.SqsSendMessage:
+) -> sfn.TaskStateBase:
     """Put an ``OpenGateRequest`` on the gate queue and wait for a person's ``GateResult``."""
     task = tasks.SqsSendMessage(
         scope,

@@ -1,6 +1,10 @@
 """Accepting a cdk-nag finding: for one construct, with the reason."""
 
-from aws_cdk import Acknowledgment, CfnElement, Stack, Validations
+import json
+from typing import Any
+
+from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
+from aws_cdk import aws_stepfunctions as sfn
 from constructs import IConstruct
 
 PREFIX = "AwsSolutions-"
@@ -13,22 +17,38 @@ def accept(construct: IConstruct, reason: str, *findings: str) -> None:
     )
 
 
-def accept_under(
-    construct: IConstruct, reason: str, resource: IConstruct, *endings: str, attribute: str = "Arn"
-) -> None:
+def accept_under(construct: IConstruct, reason: str, resource: IConstruct, *endings: str) -> None:
     """Accept a policy on everything under a resource: ``<its ARN>/jobs/*``."""
-    arn = _as_nag_writes(construct, resource, attribute)
+    element = _element(resource)
+    if element.stack == Stack.of(construct):
+        arn = f"<{element.stack.get_logical_id(element)}.Arn>"
+    else:
+        arn = _export(element.stack, element.get_att("Arn"))
     accept(construct, reason, *(f"IAM5[Resource::{arn}{ending}]" for ending in endings))
 
 
-def _as_nag_writes(construct: IConstruct, resource: IConstruct, attribute: str) -> str:
-    """A reference inside the stack as ``<Id.Arn>``, one to another stack by its export."""
-    element = resource.node.default_child or resource
-    if not isinstance(element, CfnElement):
+def accept_executions(
+    construct: IConstruct, reason: str, machine: sfn.StateMachine, *endings: str
+) -> None:
+    """Accept a policy on executions of a machine, whose names are made as it runs."""
+    element = _element(machine)
+    if element.stack == Stack.of(construct):
+        arn = {"Ref": element.stack.get_logical_id(element)}
+    else:
+        arn = {"Fn::ImportValue": _export(element.stack, machine.state_machine_arn)}
+    name = json.dumps({"Fn::Select": [6, {"Fn::Split": [":", arn]}]}, separators=(",", ":"))
+    all_of = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{name}"
+    accept(construct, reason, *(f"IAM5[Resource::{all_of}{ending}]" for ending in endings))
+
+
+def _element(resource: IConstruct) -> CfnResource:
+    element = resource.node.default_child
+    if not isinstance(element, CfnResource):
         raise TypeError(f"{resource.node.path} has no CloudFormation resource of its own")
-    owner = element.stack
-    if owner == Stack.of(construct):
-        return f"<{owner.get_logical_id(element)}.{attribute}>"
-    value = owner.export_value(element.get_att(attribute))  # type: ignore[attr-defined]
-    exported: str = owner.resolve(value)["Fn::ImportValue"]
+    return element
+
+
+def _export(owner: Stack, value: Any) -> str:
+    """Name the export by which another stack sees the value."""
+    exported: str = owner.resolve(owner.export_value(value))["Fn::ImportValue"]
     return exported

@@ -1,15 +1,14 @@
 """A state machine that logs every event but no data, and is traced."""
 
 from collections.abc import Iterable
-from typing import cast
 
-from aws_cdk import CfnElement, Duration, RemovalPolicy, Stack
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from stacks.constructs.accept import accept, accept_under
+from stacks.constructs.accept import accept, accept_executions, accept_under
 
 
 class Machine(Construct):
@@ -48,20 +47,10 @@ class Machine(Construct):
         for function in invokes:
             accept_under(self.machine.role, "any version of a step", function, ":*")
         if children:
-            _accept_children(self.machine, children)
-
-
-def _accept_children(machine: sfn.StateMachine, label: str) -> None:
-    """The machine may look after its own child executions, whose names are made as it runs."""
-    name = (
-        '{"Fn::Select":[6,{"Fn::Split":[":",{"Ref":"'
-        + Stack.of(machine).get_logical_id(cast(CfnElement, machine.node.default_child))
-        + '"}]}]}'
-    )
-    arn = f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{name}"
-    accept(
-        machine,
-        "child executions get their names as the machine runs",
-        f"IAM5[Resource::{arn}:*]",
-        f"IAM5[Resource::{arn}/{label}:*]",
-    )
+            accept_executions(
+                self.machine,
+                "child executions get their names as the machine runs",
+                self.machine,
+                ":*",
+                f"/{children}:*",
+            )

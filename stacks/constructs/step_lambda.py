@@ -1,7 +1,7 @@
 """The one construct that every Lambda function is made with."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from aws_cdk import AssetHashType, Duration, IgnoreMode, RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
@@ -13,11 +13,11 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from stacks.constructs.accept import accept, accept_under
+from stacks.constructs.steps import SPECS, LayerName
 from stacks.deployment import ROOT, Deployment
 from stacks.layers import digest
 from statemachine.tasks import title
 
-LayerName = Literal["base", "source", "numeric"]
 EVERYWHERE: Final = (
     "lambdas/__init__.py", "lambdas/_step.py", "lambdas/_settings.py", "nkiport/__init__.py",
     "nkiport/contracts", "nkiport/jobs", "nkiport/adapters",
@@ -35,13 +35,11 @@ class StepLambda(Construct):
         step: str,
         *,
         deployment: Deployment,
-        environment: Mapping[str, str],
-        needs: Sequence[str] = (),
-        layers: Sequence[LayerName] = ("base",),
-        timeout: Duration | None = None,
-        memory_mb: int = 512,
+        known: Mapping[str, str],
     ) -> None:
+        """``known`` holds the value of every setting its stack can give."""
         super().__init__(scope, title(step))
+        spec = SPECS[step]
         log_group = logs.LogGroup(
             self,
             "Logs",
@@ -57,11 +55,12 @@ class StepLambda(Construct):
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.ARM_64,
             handler=f"lambdas.{step}.handler.handler",
-            code=code(step, needs),
-            layers=[_layer(scope, name, deployment) for name in layers],
-            environment=dict(environment) | _powertools(step, deployment),
-            timeout=timeout or Duration.seconds(60),
-            memory_size=memory_mb,
+            code=code(step, spec.needs),
+            layers=[_layer(scope, name, deployment) for name in spec.layers],
+            environment={name: known[name] for name in spec.settings}
+            | _powertools(step, deployment),
+            timeout=Duration.seconds(spec.seconds),
+            memory_size=spec.memory_mb,
             tracing=lambda_.Tracing.ACTIVE,
             log_group=log_group,
             role=self.role,

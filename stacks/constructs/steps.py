@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-from aws_cdk import Duration
-
-from stacks.constructs.step_lambda import LayerName
-
+LayerName = Literal["base", "source", "numeric"]
 STORES: Final = ("ARTIFACT_BUCKET", "TABLE_NAME")
 MODELS: Final = ("CLAUDE_MODEL_ID", "QWEN_CMI_ARN", "VLLM_ENDPOINT")
+SURFACE: Final = ("nkiport/judge",)
 WRITING: Final = ("nkiport/generation", "nkiport/lowering", "nkiport/nki", "nkiport/skills")
 
 
@@ -22,11 +20,6 @@ class Spec:
     layers: Sequence[LayerName] = ("base",)
     seconds: int = 60
     memory_mb: int = 512
-
-    @property
-    def timeout(self) -> Duration:
-        """How long it may run."""
-        return Duration.seconds(self.seconds)
 
 
 SPECS: Final = {
@@ -59,5 +52,13 @@ SPECS: Final = {
         memory_mb=1024,
     ),
     "finish": Spec(settings=("TABLE_NAME",)),
+    "open_gate": Spec(settings=("TABLE_NAME", "MAIL_SENDER", "LINK_SECRET_ARN", "PUBLIC_BASE_URL")),
+    "api": Spec(needs=SURFACE, layers=("base", "numeric"), settings=(*STORES, "STATE_MACHINE_ARN")),
+    "gate_link": Spec(
+        needs=SURFACE, layers=("base", "numeric"), settings=(*STORES, "LINK_SECRET_ARN")
+    ),
+    "authorizer": Spec(settings=("API_TOKEN_SECRET_ARN",)),
+    "bench_start": Spec(needs=("bench/tasks",), settings=(*STORES, "STATE_MACHINE_ARN")),
+    "bench_report": Spec(needs=SURFACE, layers=("base", "numeric")),
 }
 """By the step's name, which is its folder under ``lambdas``."""

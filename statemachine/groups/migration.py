@@ -1,6 +1,7 @@
 """The loop of one kernel: plan, generate, compile, verify, profile, judge, and again."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
@@ -10,7 +11,9 @@ from statemachine import retries
 from statemachine.parts import Part, fork, in_order, state
 from statemachine.tasks import ITEM, KERNEL, TROUBLE, Calls, on_device, step
 
-ATTEMPT = {"attempt.$": "$.plan.attempt"}
+ATTEMPT: Final = {"attempt.$": "$.plan.attempt"}
+CHILDREN: Final = "kernel"
+"""The label of the child executions, part of their ARNs."""
 
 
 def migration(scope: Construct, calls: Calls) -> Part:
@@ -22,7 +25,7 @@ def migration(scope: Construct, calls: Calls) -> Part:
         item_selector=ITEM | {"turn": 1},
         map_execution_type=sfn.StateMachineType.STANDARD,
         max_concurrency=retries.KERNELS_AT_ONCE,
-        label="kernel",
+        label=CHILDREN,
         result_path=sfn.JsonPath.DISCARD,
     )
     each.item_processor(_Loop(scope, calls).begin())

@@ -1,0 +1,55 @@
+"""Arrays across a process border as raw bytes: nothing is unpickled, every dtype survives."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nkiport.judge.draws import dtype_of
+
+Array = NDArray[Any]
+MAX_ARRAYS = 4096
+
+
+class Unreadable(ValueError):
+    """What the child described does not fit what it wrote."""
+
+
+def write_arrays(file: IO[bytes], arrays: Iterable[Array]) -> list[dict[str, Any]]:
+    """Append arrays to a file; return what a reader must know of each, as JSON."""
+    described = []
+    for array in arrays:
+        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).tobytes())
+        described.append({"shape": list(array.shape), "dtype": array.dtype.name})
+    file.flush()
+    return described
+
+
+def read_arrays(file: IO[bytes], described: Sequence[Mapping[str, Any]]) -> list[Array]:
+    """Read the next arrays of a file. The description is hostile: raises ``Unreadable``."""
+    if len(described) > MAX_ARRAYS:
+        raise Unreadable(f"{len(described)} arrays; at most {MAX_ARRAYS} are taken")
+    return [_read(file, each) for each in described]
+
+
+def _read(file: IO[bytes], described: Mapping[str, Any]) -> Array:
+    try:
+        kind = dtype_of(str(described["dtype"]))
+        shape = tuple(int(size) for size in described["shape"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Unreadable(f"no array is described by {str(described)[:200]}") from error
+    if kind.hasobject or any(size < 0 for size in shape):
+        raise Unreadable(f"no array of numbers is described by {str(described)[:200]}")
+    wanted = int(np.prod(shape, dtype=object)) * kind.itemsize
+    data = _exactly(file, wanted)
+    return np.frombuffer(data, np.uint8).view(kind).reshape(shape)
+
+
+def _exactly(file: IO[bytes], wanted: int) -> bytes:
+    here = file.tell()
+    there = file.seek(0, 2)
+    file.seek(here)
+    if wanted > there - here:
+        raise Unreadable(f"{wanted} bytes are described, {there - here} were written")
+    return file.read(wanted)

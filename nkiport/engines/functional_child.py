@@ -1,0 +1,45 @@
+"""What the functional engine's child does: simulate a candidate. Runs inside the sandbox."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from nkiport.engines.buffers import Array, read_arrays, write_arrays
+from nkiport.simulator import Options, Simulation, estimate, simulate
+
+
+def main(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Simulate every trial in ``inputs.bin`` until one fails; outputs go to ``outputs.bin``.
+
+    With ``twice``, the first trial runs again with other values in fresh memory, and its outputs
+    come last; with ``estimate``, the first trial's cost is added.
+    """
+    names, trials = request["names"], request["trials"]
+    answer: dict[str, Any] = {"trials": []}
+    with Path("inputs.bin").open("rb") as given, Path("outputs.bin").open("r+b") as outputs:
+        arrays = [dict(zip(names, read_arrays(given, each), strict=True)) for each in trials]
+        plan = [(each, "nan") for each in arrays]
+        if request.get("twice"):
+            plan.append((arrays[0], "zeros"))
+        for inputs, fresh in plan:
+            done = _simulate(request, inputs, fresh)
+            answer["trials"].append(_told(done, write_arrays(outputs, done.outputs)))
+            if not done.ok:
+                break
+            if request.get("estimate"):
+                answer["estimate"] = asdict(estimate(done.trace, target=request["target"]))
+    return answer
+
+
+def _simulate(request: Mapping[str, Any], inputs: Mapping[str, Array], fresh: Any) -> Simulation:
+    options = Options(fresh=fresh, max_seconds=request["seconds"])
+    return simulate(request["source"], inputs, target=request["target"], options=options)
+
+
+def _told(done: Simulation, outputs: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "findings": [each.model_dump(mode="json") for each in done.findings],
+        "outputs": outputs,
+        "inputs_read": list(done.inputs_read),
+    }

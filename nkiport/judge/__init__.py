@@ -1,0 +1,1 @@
+"""Judges candidates: pure functions of arrays and messages."""
