@@ -20,8 +20,8 @@ install: $(STAMP)
 $(STAMP): requirements.lock pyproject.toml
 	@sh tools/prerequisites.sh $(PYTHON)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip==26.3"
-	$(BIN)/python -m pip install --quiet --constraint requirements.lock $(GROUPS) --editable .
+	$(BIN)/python -m pip install -qq --upgrade "pip==26.3"
+	$(BIN)/python -m pip install -qq --constraint requirements.lock $(GROUPS) --editable .
 	$(BIN)/python -m stacks.layers --platform host
 	$(BIN)/python -m nkiport.local.emulator
 	@touch $@
