@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from stacks.deployment import ROOT
+from stacks import ROOT
 
 
 def context(arguments: Sequence[str]) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, Self
 
 from constructs import Node
 
-ROOT = Path(__file__).resolve().parent.parent
+from stacks import ROOT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class Deployment:
     stage: str = "prod"
     auth: Literal["iam", "token"] = "iam"
     layers: Path = ROOT / ".build" / "layers" / "lambda"
-    """A folder with one folder for each layer, as ``stacks.layers`` builds it."""
+    """A folder with one folder for each layer, as ``stacks.layers`` builds it for a platform."""
     tracing: bool = True
     """Whether Powertools sends traces; there must be an X-Ray daemon to take them."""
     emulated: bool = False

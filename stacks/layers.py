@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stacks.deployment import ROOT
+from stacks import ROOT
 
 LAYERS: Final = {
     "base": ("aws-lambda-powertools", "aws-xray-sdk", "httpx", "jinja2", "pydantic",
@@ -26,7 +26,7 @@ LAYERS: Final = {
 PROVIDED: Final = ("boto3", "botocore", "s3transfer", "jmespath")
 """What the runtime has: left out of every layer."""
 
-TARGETS: Final = {
+TARGETS: Final[dict[str, list[str]]] = {
     "host": [],
     "lambda": [
         "--platform", "manylinux_2_28_aarch64", "--platform", "manylinux2014_aarch64",
@@ -35,15 +35,12 @@ TARGETS: Final = {
 }  # fmt: skip
 
 
-def pins(layer: str) -> str:
-    """What a layer is made of; its digest names the asset, whatever machine built it."""
+def digest(layer: str, platform: str) -> str:
+    """The SHA-256 of what a layer is made of: what it holds, the pins, and for what machine."""
     lock = (ROOT / "requirements.lock").read_text()
-    return "\n".join((*LAYERS[layer], lock))
-
-
-def digest(layer: str) -> str:
-    """The SHA-256 of a layer's pins."""
-    return hashlib.sha256(pins(layer).encode()).hexdigest()
+    host = f"{sys.platform} {sys.version_info.major}.{sys.version_info.minor}"
+    made_for = host if platform == "host" else " ".join(TARGETS[platform])
+    return hashlib.sha256("\n".join((*LAYERS[layer], made_for, lock)).encode()).hexdigest()
 
 
 def build(platform: str, out: Path) -> list[str]:
@@ -53,10 +50,7 @@ def build(platform: str, out: Path) -> list[str]:
 
 def _built(layer: str, platform: str, folder: Path) -> bool:
     marker = folder / ".digest"
-    python = (
-        "" if platform == "lambda" else f" for {sys.version_info.major}.{sys.version_info.minor}"
-    )
-    wanted = digest(layer) + python
+    wanted = digest(layer, platform)
     if marker.exists() and marker.read_text() == wanted:
         return False
     shutil.rmtree(folder, ignore_errors=True)

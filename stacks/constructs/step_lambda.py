@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aws_cdk import AssetHashType, Duration, IgnoreMode, RemovalPolicy
+from aws_cdk import AssetHashType, Duration, RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -13,21 +13,17 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from stacks.constructs.accept import accept, accept_under
+from stacks.constructs.code import code
 from stacks.constructs.steps import SPECS, LayerName
-from stacks.deployment import ROOT, Deployment
+from stacks.deployment import Deployment
 from stacks.layers import digest
 from statemachine.tasks import title
 
-EVERYWHERE: Final = (
-    "lambdas/__init__.py", "lambdas/_step.py", "lambdas/_settings.py", "nkiport/__init__.py",
-    "nkiport/contracts", "nkiport/jobs", "nkiport/adapters",
-)  # fmt: skip
-"""First-party code that every function has beside its own folder."""
 TABLE_VERBS: Final = ("GetItem", "PutItem", "UpdateItem", "Query")
 
 
 class StepLambda(Construct):
-    """A function: ``lambdas/<step>``, the packages it needs, its layers, and what it may touch."""
+    """A function: ``lambdas/<step>``, what that imports, its layers, and what it may touch."""
 
     def __init__(
         self,
@@ -55,7 +51,7 @@ class StepLambda(Construct):
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.ARM_64,
             handler=f"lambdas.{step}.handler.handler",
-            code=code(step, spec.needs),
+            code=code(step, spec.data),
             layers=[_layer(scope, name, deployment) for name in spec.layers],
             environment={name: known[name] for name in spec.settings}
             | _powertools(step, deployment),
@@ -99,28 +95,6 @@ class StepLambda(Construct):
         accept_under(self.role, "the objects of one prefix, and no others", bucket, *endings)
 
 
-def code(step: str, needs: Sequence[str] = ()) -> lambda_.Code:
-    """Only the listed first-party files, straight from the tree: nothing is built or copied."""
-    folders = (*EVERYWHERE, f"lambdas/{step}", *needs)
-    return lambda_.Code.from_asset(str(ROOT), exclude=only(folders), ignore_mode=IgnoreMode.GIT)
-
-
-def only(paths: Sequence[str]) -> list[str]:
-    """Gitignore lines that leave nothing but these files and folders.
-
-    >>> only(["a/b.py"])
-    ['/*', '!/a', '/a/*', '!/a/b.py', '**/__pycache__', '*.pyc']
-    """
-    lines = ["/*"]
-    for path in paths:
-        parts = path.split("/")
-        for depth in range(1, len(parts)):
-            parent = "/".join(parts[:depth])
-            lines += [f"!/{parent}", f"/{parent}/*"] if f"!/{parent}" not in lines else []
-        lines.append(f"!/{path}")
-    return [*lines, "**/__pycache__", "*.pyc"]
-
-
 def _layer(scope: Construct, name: LayerName, deployment: Deployment) -> lambda_.LayerVersion:
     """One layer for each stack: a version shared across stacks could never be replaced."""
     existing = scope.node.try_find_child(f"{title(name)}Layer")
@@ -131,7 +105,7 @@ def _layer(scope: Construct, name: LayerName, deployment: Deployment) -> lambda_
         f"{title(name)}Layer",
         code=lambda_.Code.from_asset(
             str(deployment.layers / name),
-            asset_hash=digest(name),
+            asset_hash=digest(name, deployment.layers.name),
             asset_hash_type=AssetHashType.CUSTOM,
         ),
         compatible_runtimes=[lambda_.Runtime.PYTHON_3_13],
