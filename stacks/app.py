@@ -7,6 +7,8 @@ from stacks.api import Api
 from stacks.bench import Bench
 from stacks.data import Data
 from stacks.deployment import Deployment
+from stacks.fleet import Fleet
+from stacks.ops import Ops
 from stacks.pipeline import Pipeline
 
 
@@ -14,6 +16,9 @@ def build(app: App, deployment: Deployment) -> None:
     """Build every stack. The first four know nothing of the others, so they deploy alone."""
     data = Data(app)
     pipeline = Pipeline(app, deployment=deployment, data=data)
-    Api(app, deployment=deployment, data=data, pipeline=pipeline)
-    Bench(app, deployment=deployment, data=data, pipeline=pipeline)
+    api = Api(app, deployment=deployment, data=data, pipeline=pipeline)
+    bench = Bench(app, deployment=deployment, data=data, pipeline=pipeline)
+    if not deployment.emulated:
+        fleet = Fleet(app, deployment=deployment, data=data, pipeline=pipeline)
+        Ops(app, deployment=deployment, pipeline=pipeline, api=api, bench=bench, fleet=fleet)
     Validations.of(app).add_plugins(AwsSolutionsChecks())

@@ -61,7 +61,7 @@ def _built(layer: str, platform: str, folder: Path) -> bool:
 
 def _install(layer: str, platform: str, target: Path) -> None:
     command = [
-        sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+        sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check",
         "--no-compile", "--constraint", str(ROOT / "requirements.lock"), "--target", str(target),
         *TARGETS[platform], *LAYERS[layer],
     ]  # fmt: skip

@@ -1,12 +1,15 @@
-"""What a function may do to the migration machine and for its gates."""
+"""What acts on the migration machine, its gates and its devices may do."""
 
 from typing import Final
 
 from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 
 from stacks.constructs.accept import accept_executions
+from stacks.constructs.access import Access
 from stacks.constructs.step_lambda import StepLambda
+from stacks.constructs.work_queue import WorkQueue
 from stacks.data import Data
 from stacks.deployment import Deployment
 from statemachine.groups.migration import CHILDREN
@@ -19,7 +22,7 @@ def token_owners(machine: sfn.StateMachine) -> list[str]:
     return [machine.state_machine_arn, f"{machine.state_machine_arn}/{CHILDREN}"]
 
 
-def may_answer_gates(step: StepLambda, data: Data, machine: sfn.StateMachine) -> None:
+def may_answer_gates(step: Access, data: Data, machine: sfn.StateMachine) -> None:
     """Let it decide a gate: seal the oracles and return the token."""
     step.records(data.table)
     step.reads(data.bucket, "jobs")
@@ -53,3 +56,24 @@ def may_mail(step: StepLambda, deployment: Deployment) -> None:
             for name in (sender, sender.partition("@")[2])
         ),
     )
+
+
+def may_work(worker: Access, data: Data, queue: sqs.IQueue, machine: sfn.StateMachine) -> None:
+    """Let it take device work, run it against the sealed seed, and report."""
+    worker.may(
+        ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
+        queue.queue_arn,
+    )
+    worker.records(data.table)
+    worker.reads(data.bucket, "jobs", "sealed")
+    worker.writes(data.bucket, "jobs")
+    worker.may(ANSWERS, *token_owners(machine))
+
+
+def may_redrive(step: Access, *queues: WorkQueue) -> None:
+    """Let it move dead letters back to their queues."""
+    step.may(
+        ["sqs:ReceiveMessage", "sqs:DeleteMessage"],
+        *(each.dead_letters.queue_arn for each in queues),
+    )
+    step.may(["sqs:SendMessage"], *(each.queue.queue_arn for each in queues))

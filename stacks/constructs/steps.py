@@ -49,5 +49,10 @@ SPECS: Final = {
     "authorizer": Spec(settings=("API_TOKEN_SECRET_ARN",)),
     "bench_start": Spec(data=("bench/tasks",), settings=(*STORES, "STATE_MACHINE_ARN")),
     "bench_report": Spec(layers=NUMERIC),
-}
+    "redrive": Spec(
+        settings=("GATE_QUEUE_URL", "GATE_DEAD_LETTERS_URL", "DEVICE_QUEUE_URL",
+                  "DEVICE_DEAD_LETTERS_URL"),
+        seconds=300,
+    ),
+}  # fmt: skip
 """By the step's name, which is its folder under ``lambdas``."""
