@@ -21,4 +21,9 @@ def build(app: App, deployment: Deployment) -> None:
     if not deployment.emulated:
         fleet = Fleet(app, deployment=deployment, data=data, pipeline=pipeline)
         Ops(app, deployment=deployment, pipeline=pipeline, api=api, bench=bench, fleet=fleet)
+    checked(app)
+
+
+def checked(app: App) -> None:
+    """Let cdk-nag fail the synth on any finding that was not accepted with a reason."""
     Validations.of(app).add_plugins(AwsSolutionsChecks())
