@@ -15,6 +15,7 @@ from typing import Any
 import boto3
 from moto import mock_aws
 from moto.awslambda_simple.models import LambdaSimpleBackend, lambda_simple_backends
+from moto.stepfunctions.parser.models import stepfunctions_parser_backends
 
 from nkiport.contracts.steps import DeviceResult, DeviceTask, GateResult, OpenGateRequest
 from statemachine.render import FILE
@@ -58,6 +59,8 @@ class Ended:
     output: dict[str, Any]
     gates: list[OpenGateRequest]
     tasks: list[DeviceTask]
+    payloads: list[str]
+    """What went into and came out of each state outside the child executions."""
 
 
 @dataclass
@@ -86,7 +89,8 @@ class World:
             told = states.describe_execution(executionArn=execution)
             if told["status"] != "RUNNING":
                 output = json.loads(told.get("output") or "{}")
-                return Ended(told["status"], output, self.gates, self.tasks)
+                payloads = _payloads(states, execution)
+                return Ended(told["status"], output, self.gates, self.tasks, payloads)
             threading.Event().wait(0.02)
         raise TimeoutError(f"the execution did not end in {seconds} s")
 
@@ -99,6 +103,18 @@ class World:
             _tell(states, self.tasks[-1].task_token, self.worker(self.tasks[-1]))
 
 
+def _payloads(states: Any, execution: str) -> list[str]:
+    pages = states.get_paginator("get_execution_history").paginate(executionArn=execution)
+    details = (
+        detail
+        for page in pages
+        for event in page["events"]
+        for detail in event.values()
+        if isinstance(detail, dict)
+    )
+    return [detail[way] for detail in details for way in ("input", "output") if way in detail]
+
+
 def _taken(sqs: Any, queue: str) -> Iterator[str]:
     received = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)
     for message in received.get("Messages", []):
@@ -107,8 +123,9 @@ def _taken(sqs: Any, queue: str) -> Iterator[str]:
 
 
 def _tell(states: Any, token: str, answer: Any) -> None:
-    if isinstance(answer, Exception):
-        states.send_task_failure(taskToken=token, error=type(answer).__name__, cause=str(answer))
+    if isinstance(answer, Exception):  # not by the client: moto's endpoint drops the cause
+        backend = stepfunctions_parser_backends[ACCOUNT][REGION]
+        backend.send_task_failure(token, error=type(answer).__name__, cause=str(answer))
     elif answer is not None:
         states.send_task_success(taskToken=token, output=answer.model_dump_json())
 

@@ -86,3 +86,45 @@ def passes(task: DeviceTask) -> DeviceResult:
         attempt=task.attempt,
         outcome="passed",
     )
+
+
+def answering(
+    *outcomes: str, kernels: tuple[str, ...] = (), otherwise: str = ""
+) -> Callable[[Any], Contract]:
+    """A judge with these outcomes, one for each attempt; of other kernels, ``otherwise``."""
+
+    def judge(q: steps.JudgeRequest) -> Contract:
+        scripted = not kernels or q.kernel_id in kernels
+        outcome = outcomes[q.attempt - 1] if scripted else otherwise
+        return steps.JudgeResult(**dict(q), outcome=outcome)
+
+    return judge
+
+
+def rejects(gate: str, *, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A person who rejects one gate."""
+    return lambda q: (
+        GateResult(job_id=q.job_id, gate=q.gate, decision="rejected")
+        if q.gate == gate
+        else otherwise(q)
+    )
+
+
+def unasked(gate: str, *, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A person who never answers one gate."""
+    return lambda q: None if q.gate == gate else otherwise(q)
+
+
+def fails(
+    step: str, *, times: int, how: Any = "failed", kernel: str | None = None
+) -> Callable[[DeviceTask], Any]:
+    """A worker whose step fails at first: as an outcome, by an exception, or (None) silently."""
+    left = [how] * times
+
+    def work(task: DeviceTask) -> Any:
+        if task.step != step or kernel not in {None, task.kernel_id} or not left:
+            return passes(task)
+        said = left.pop()
+        return passes(task).model_copy(update={"outcome": said}) if said == "failed" else said
+
+    return work
