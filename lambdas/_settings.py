@@ -74,3 +74,12 @@ class Authorizing(Settings):
     """What the local authorizer needs: the secret with the token."""
 
     api_token_secret_arn: str
+
+
+class Redriving(Settings):
+    """Each queue, and where its dead letters lie."""
+
+    gate_queue_url: str
+    gate_dead_letters_url: str
+    device_queue_url: str
+    device_dead_letters_url: str

@@ -5,7 +5,8 @@ the job's id, the segment and the outcome are recorded, and only our own error n
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -26,11 +27,11 @@ from aws_lambda_powertools.utilities.parser import ValidationError, parse
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas._trouble import worded
-from nkiport.contracts.base import JobMessage
+from nkiport.contracts.base import Contract
 from nkiport.contracts.errors import BadRequest
 
-Q = TypeVar("Q", bound=JobMessage)
-R = TypeVar("R", bound=JobMessage)
+Q = TypeVar("Q", bound=Contract)
+R = TypeVar("R", bound=Contract)
 Build = Callable[[Mapping[str, str]], Callable[[Q], R]]
 Handler = Callable[[dict[str, Any], LambdaContext], Any]
 LOGGED = ("job_id", "kernel_id", "attempt")
@@ -43,12 +44,12 @@ def step(request: type[Q], build: Build[Q, R]) -> Handler:
     wired = cache(lambda: build(os.environ))
 
     def handle(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-        message = parsed(request, worded(event))
-        logger.append_keys(**_logged(message))
-        result = wired()(message)
-        outcome = str(getattr(result, "outcome", "done"))
-        metrics.add_metric(name=outcome, unit=MetricUnit.Count, value=1)
-        logger.info("ended", extra={"outcome": outcome})
+        with _counted(metrics) as outcomes:
+            message = parsed(request, worded(event))
+            logger.append_keys(**_logged(message))
+            result = wired()(message)
+            outcomes.append(str(getattr(result, "outcome", "done")))
+            logger.info("ended", extra={"outcome": outcomes[-1]})
         return result.model_dump(mode="json")
 
     return _observed(handle, logger, metrics)
@@ -69,10 +70,12 @@ def consumer(
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
 
     def one(record: SQSRecord) -> None:
-        message = parsed(request, record.json_body)
-        logger.append_keys(**_logged(message))
-        wired()(message=message.model_dump(mode="json"))
-        logger.info("ended")
+        with _counted(metrics) as outcomes:
+            message = parsed(request, record.json_body)
+            logger.append_keys(**_logged(message))
+            wired()(message=message.model_dump(mode="json"))
+            outcomes.append("done")
+            logger.info("ended")
 
     def handle(event: dict[str, Any], context: LambdaContext) -> Any:
         config.register_lambda_context(context)
@@ -93,10 +96,20 @@ def parsed(request: type[Q], event: Any) -> Q:
         raise BadRequest(f"{request.__name__}: {'; '.join(found)}") from invalid
 
 
+@contextmanager
+def _counted(metrics: Metrics) -> Iterator[list[str]]:
+    """Count the outcome that the body appends last, or ``raised``."""
+    outcomes = ["raised"]
+    try:
+        yield outcomes
+    finally:
+        metrics.add_metric(name=outcomes[-1], unit=MetricUnit.Count, value=1)
+
+
 def _observed(handle: Handler, logger: Logger, metrics: Metrics) -> Handler:
     observed: Any = Tracer().capture_lambda_handler(handle, capture_response=False)
     observed = logger.inject_lambda_context(observed, clear_state=True)
-    return cast(Handler, metrics.log_metrics(observed, capture_cold_start_metric=True))
+    return cast("Handler", metrics.log_metrics(observed, capture_cold_start_metric=True))
 
 
 def _once(
@@ -116,8 +129,8 @@ def _once(
     decorated: Any = idempotent_function(
         once, data_keyword_argument="message", persistence_store=store, config=config
     )
-    return cast(Callable[..., None], decorated)
+    return cast("Callable[..., None]", decorated)
 
 
-def _logged(message: JobMessage) -> dict[str, Any]:
+def _logged(message: Contract) -> dict[str, Any]:
     return {name: getattr(message, name) for name in LOGGED if hasattr(message, name)}

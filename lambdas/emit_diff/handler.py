@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+import boto3
+
 from lambdas._settings import Signing
 from lambdas._step import step
 from lambdas._wiring import stores
-import boto3
-
-from nkiport.adapters.memory import SystemClock
 from nkiport.adapters.kms_signer import KmsSigner
+from nkiport.adapters.memory import SystemClock
 from nkiport.contracts.steps import EmitDiffRequest, EmitDiffResult
 from nkiport.jobs.emit_diff import emit_diff
 
