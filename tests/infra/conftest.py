@@ -2,12 +2,19 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from statemachine.node import use_wheel_node
 
 use_wheel_node()  # before a test module imports the CDK, which starts node
+
+
+class Templates(dict):
+    """Each stack's template by its name, and the ``folder`` of the assembly they lie in."""
+
+    folder = None
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +44,9 @@ def synthesize(tmp_path_factory, layer_folders):
         )
         build(app, replace(Deployment.from_context(app.node), layers=layer_folders))
         assembly = app.synth()
-        return {stack.stack_name: stack.template for stack in assembly.stacks}
+        templates = Templates((stack.stack_name, stack.template) for stack in assembly.stacks)
+        templates.folder = Path(assembly.directory)
+        return templates
 
     return made
 
