@@ -20,7 +20,7 @@ def migration_job(scope: Construct, calls: Calls) -> sfn.DefinitionBody:
     story = in_order(
         discovery(states, calls, end),
         approval(states, calls, end, "scope"),
-        capturing(states, calls),
+        capturing(states, calls, end),
         approval(states, calls, end, "requirements"),
         migration(states, calls),
         emitted(states, calls, end),

@@ -169,6 +169,21 @@ def test_work_that_was_refused_is_not_tried_again():
     assert script.said["assess"][0].reason == "CaptureFailed: forward raises"
 
 
+def test_a_job_of_which_nothing_could_be_captured_asks_no_second_question():
+    script = all_well(
+        assess=lambda q: steps.AssessResult(
+            job_id=q.job_id, kernel_id=q.kernel_id, outcome="not_captured"
+        )
+    )
+
+    ended = run(script, person=approves("softmax", "rmsnorm"), worker=fails("capture", times=2))
+
+    assert [gate.gate for gate in ended.gates] == ["scope"]
+    (finish,) = script.said["finish"]
+    assert finish.outcome == "nothing_accepted"
+    assert "captured" in finish.reason
+
+
 def test_one_of_three_kernels_is_abandoned_and_the_others_are_delivered():
     judged = answering("again", kernels=("rmsnorm",), otherwise="accepted")
     script = all_well(judge=judged, plan=stops_after(1, "two attempts failed alike"))
