@@ -13,7 +13,7 @@ from stacks.deployment import Deployment
 from stacks.pipeline import Pipeline
 from statemachine import retries
 from statemachine.benchmark import benchmark
-from statemachine.tasks import Calls
+from statemachine.tasks import BENCH_STEPS, Calls
 
 
 class Bench(Stack):
@@ -29,8 +29,7 @@ class Bench(Stack):
             "STATE_MACHINE_ARN": pipeline.migration_job.state_machine_arn,
         }
         start, report = (
-            StepLambda(self, step, deployment=deployment, known=known)
-            for step in ("bench_start", "bench_report")
+            StepLambda(self, step, deployment=deployment, known=known) for step in BENCH_STEPS
         )
         start.records(data.table)
         start.reads(data.bucket, "uploads")
@@ -38,7 +37,7 @@ class Bench(Stack):
         may_run(start, pipeline.migration_job)
         may_answer_gates(report, data, pipeline.migration_job)
         report.writes(data.bucket, "bench")
-        steps = {"bench_start": start.function, "bench_report": report.function}
+        steps = dict(zip(BENCH_STEPS, (start.function, report.function), strict=True))
         calls = Calls(steps, pipeline.devices.queue, pipeline.gates.queue)
         machine = Machine(
             self,

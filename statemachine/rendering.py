@@ -1,16 +1,18 @@
-"""The machine as ASL, with the ARNs of an account that is only an example."""
+"""The machines as ASL, with the ARNs of an account that is only an example."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-from aws_cdk import App, Stack, assertions
+from aws_cdk import App, Duration, Stack, assertions
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 
 from statemachine import retries
+from statemachine.benchmark import benchmark
 from statemachine.pipeline import migration_job
-from statemachine.tasks import STEPS, Calls, title
+from statemachine.tasks import BENCH_STEPS, STEPS, Calls, title
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 PSEUDO = {
@@ -21,8 +23,37 @@ PSEUDO = {
 }
 
 
-def imported_calls(stack: Stack) -> Calls:
-    """Everything the machine calls, by ARN, in an account that is only an example."""
+def migration_job_definition() -> dict[str, Any]:
+    """Render ``MigrationJob``."""
+    return _definition(migration_job, retries.JOB_TIMEOUT)
+
+
+def benchmark_definition() -> dict[str, Any]:
+    """Render ``Benchmark``."""
+    return _definition(benchmark, retries.BENCH_TIMEOUT)
+
+
+def text(definition: dict[str, Any]) -> str:
+    """Write a machine as its checked-in file holds it."""
+    return json.dumps(definition, indent=2) + "\n"
+
+
+def _definition(
+    body: Callable[[Stack, Calls], sfn.DefinitionBody], timeout: Duration
+) -> dict[str, Any]:
+    stack = Stack(App(), "Rendered")
+    definition = body(stack, _imported_calls(stack))
+    sfn.StateMachine(stack, "Machine", definition_body=definition, timeout=timeout)
+    machines = assertions.Template.from_stack(stack).find_resources(
+        "AWS::StepFunctions::StateMachine"
+    )
+    (machine,) = machines.values()
+    rendered: dict[str, Any] = json.loads(_joined(machine["Properties"]["DefinitionString"]))
+    return rendered
+
+
+def _imported_calls(stack: Stack) -> Calls:
+    """Everything the machines call, by ARN, in an account that is only an example."""
 
     def queue(name: str) -> sqs.IQueue:
         return sqs.Queue.from_queue_arn(stack, name, f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
@@ -32,32 +63,10 @@ def imported_calls(stack: Stack) -> Calls:
         return lambda_.Function.from_function_arn(stack, f"{title(step)}Function", arn)
 
     return Calls(
-        steps={step: function(step) for step in STEPS},
+        steps={step: function(step) for step in (*STEPS, *BENCH_STEPS)},
         device_queue=queue("device"),
         gate_queue=queue("gate"),
     )
-
-
-def definition() -> dict[str, Any]:
-    """Render the machine."""
-    stack = Stack(App(), "Rendered")
-    sfn.StateMachine(
-        stack,
-        "MigrationJob",
-        definition_body=migration_job(stack, imported_calls(stack)),
-        timeout=retries.JOB_TIMEOUT,
-    )
-    machines = assertions.Template.from_stack(stack).find_resources(
-        "AWS::StepFunctions::StateMachine"
-    )
-    (machine,) = machines.values()
-    rendered: dict[str, Any] = json.loads(_joined(machine["Properties"]["DefinitionString"]))
-    return rendered
-
-
-def text() -> str:
-    """Render the machine as the checked-in file holds it."""
-    return json.dumps(definition(), indent=2) + "\n"
 
 
 def _joined(value: Any) -> str:

@@ -27,7 +27,9 @@ STEPS: Final = (
     "discover", "assess", "plan", "generate", "judge", "end_kernel", "emit_diff", "deliver",
     "finish",
 )  # fmt: skip
-"""The steps that are Lambdas; each has a folder under ``lambdas``."""
+"""The steps of a job that are Lambdas; each has a folder under ``lambdas``."""
+BENCH_STEPS: Final = ("bench_start", "bench_report")
+"""Those of the benchmark."""
 
 
 @dataclass(frozen=True)

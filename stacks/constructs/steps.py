@@ -10,6 +10,9 @@ MODELS: Final = ("CLAUDE_MODEL_ID", "QWEN_CMI_ARN", "VLLM_ENDPOINT")
 NUMERIC: Final[tuple[LayerName, ...]] = ("base", "numeric")
 SOURCE: Final[tuple[LayerName, ...]] = ("base", "source")
 
+ANSWER_SECONDS: Final = 29
+"""API Gateway waits no longer: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
@@ -44,9 +47,13 @@ SPECS: Final = {
     ),
     "finish": Spec(settings=("TABLE_NAME",)),
     "open_gate": Spec(settings=("TABLE_NAME", "MAIL_SENDER", "LINK_SECRET_ARN", "PUBLIC_BASE_URL")),
-    "api": Spec(layers=NUMERIC, settings=(*STORES, "STATE_MACHINE_ARN")),
-    "gate_link": Spec(layers=NUMERIC, settings=(*STORES, "LINK_SECRET_ARN")),
-    "authorizer": Spec(settings=("API_TOKEN_SECRET_ARN",)),
+    "api": Spec(
+        layers=NUMERIC, settings=(*STORES, "STATE_MACHINE_ARN"), seconds=ANSWER_SECONDS
+    ),
+    "gate_link": Spec(
+        layers=NUMERIC, settings=(*STORES, "LINK_SECRET_ARN"), seconds=ANSWER_SECONDS
+    ),
+    "authorizer": Spec(settings=("API_TOKEN_SECRET_ARN",), seconds=10),
     "bench_start": Spec(data=("bench/tasks",), settings=(*STORES, "STATE_MACHINE_ARN")),
     "bench_report": Spec(layers=NUMERIC),
     "redrive": Spec(

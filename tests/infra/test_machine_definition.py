@@ -6,7 +6,7 @@ import pytest
 from cfnlint.api import ManualArgs, lint
 
 from statemachine import rendering, retries
-from statemachine.render import FILE
+from statemachine.render import BENCHMARK_FILE, FILE
 
 STRUCTURE = "E3601"
 
@@ -40,8 +40,15 @@ def golden():
     return json.loads(FILE.read_text())
 
 
-def test_the_checked_in_machine_is_the_one_that_the_code_renders():
-    assert FILE.read_text() == rendering.text(), "run: make asl"
+@pytest.mark.parametrize(
+    ("file", "render"),
+    [
+        (FILE, rendering.migration_job_definition),
+        (BENCHMARK_FILE, rendering.benchmark_definition),
+    ],
+)
+def test_a_checked_in_machine_is_the_one_that_the_code_renders(file, render):
+    assert file.read_text() == rendering.text(render()), "run: make asl"
 
 
 def test_the_deployed_machine_has_the_states_of_the_checked_in_one(golden, resources):
@@ -53,8 +60,9 @@ def test_the_deployed_machine_has_the_states_of_the_checked_in_one(golden, resou
     assert all(f'\\"{name}\\":' in deployed for name, _state in _states(golden))
 
 
-def test_the_linter_finds_nothing(golden):
-    assert _findings(golden) == []
+@pytest.mark.parametrize("file", [FILE, BENCHMARK_FILE])
+def test_the_linter_finds_nothing(file):
+    assert _findings(json.loads(file.read_text())) == []
 
 
 def test_the_linter_would_find_a_state_of_no_known_type(golden):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -73,15 +74,19 @@ class World:
     gates: list[OpenGateRequest] = field(default_factory=list)
     tasks: list[DeviceTask] = field(default_factory=list)
 
-    def run(self, job_id: str, seconds: float = 20) -> Ended:
-        """Execute a job, answering what comes over the queues, until it ends."""
+    def run(self, name: str, message: dict[str, str] | None = None, seconds: float = 20) -> Ended:
+        """Execute it, answering what comes over the queues, until it ends.
+
+        The input of an execution is the id of its job, which is its name, unless given.
+        """
         states, sqs = boto3.client("stepfunctions"), boto3.client("sqs")
         queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("gate", "device")}
         machine = states.create_state_machine(
-            name="MigrationJob", definition=json.dumps(self.definition), roleArn=ROLE
+            name="Machine", definition=json.dumps(self.definition), roleArn=ROLE
         )["stateMachineArn"]
+        said = {"job_id": name} if message is None else message
         execution = states.start_execution(
-            stateMachineArn=machine, name=job_id, input=json.dumps({"job_id": job_id})
+            stateMachineArn=machine, name=name, input=json.dumps(said)
         )["executionArn"]
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -144,7 +149,7 @@ def hurried(value: Any, *, gate_seconds: int = 30) -> Any:
     """Copy the checked-in definition with its waits cut short and nothing else changed."""
     short = {
         "IntervalSeconds": 1, "BackoffRate": 1.0, "HeartbeatSeconds": 1,
-        "TimeoutSeconds": 30, "MaxDelaySeconds": 2,
+        "TimeoutSeconds": 30, "MaxDelaySeconds": 2, "Seconds": 1,
     }  # fmt: skip
     if isinstance(value, list):
         return [hurried(item, gate_seconds=gate_seconds) for item in value]
@@ -158,6 +163,6 @@ def hurried(value: Any, *, gate_seconds: int = 30) -> Any:
     }
 
 
-def checked_in() -> dict[str, Any]:
-    """Read the golden machine."""
-    return json.loads(FILE.read_text())
+def checked_in(file: Path = FILE) -> dict[str, Any]:
+    """Read a golden machine."""
+    return json.loads(file.read_text())

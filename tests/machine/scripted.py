@@ -19,6 +19,8 @@ REQUESTS = {
     "emit_diff": steps.EmitDiffRequest,
     "deliver": steps.DeliverRequest,
     "finish": steps.FinishRequest,
+    "bench_start": steps.BenchStartRequest,
+    "bench_report": steps.BenchReportRequest,
 }
 
 
