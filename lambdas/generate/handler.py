@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from lambdas._models import backends
 from lambdas._settings import Models
 from lambdas._step import step
-from lambdas._wiring import backends, stores
+from lambdas._wiring import stores
 from nkiport.adapters.memory import SystemClock
 from nkiport.contracts.steps import GenerateRequest, GenerateResult
 from nkiport.jobs.generate import generate
