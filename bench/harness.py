@@ -1,0 +1,137 @@
+"""Runs a suite: each task in a process of its own, each result on disk before the next counts."""
+
+import hashlib
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol
+
+import nkiport
+from bench.results import TaskResult, append, read
+from bench.scoring import summarise
+
+SUITES: Final = {"ten": Path(__file__).with_name("tasks")}
+"""Named suites; any folder of task files is one too."""
+
+
+class Runner(Protocol):
+    """Migrates one task file."""
+
+    def __call__(self, task: str, file: Path, *, backend: str, seconds: float) -> TaskResult:
+        """Migrate it within so many seconds; every end is a result."""
+        ...
+
+
+def run(
+    suite: str | Path,
+    out: Path,
+    *,
+    backend: str = "recipes",
+    jobs: int = 1,
+    time_limit: float = 120.0,
+    max_bytes: int = 256 * 1024,
+    only: Iterable[str] = (),
+    runner: Runner | None = None,
+    progress: Callable[[TaskResult, int, int], object] = lambda *_: None,
+) -> dict[str, object]:
+    """Run what has no result yet, then write ``report.json`` beside ``results.jsonl``; return it.
+
+    ``time_limit`` is seconds for a task, ``max_bytes`` the largest task file; ``progress`` gets
+    each result, how many are done, and how many there are. A run that was killed goes on where it
+    stopped. Raises ``ValueError`` for a folder without tasks, or one that ``out`` does not belong
+    to.
+    """
+    tasks = tasks_of(suite)
+    chosen = {name: file for name, file in tasks.items() if not only or name in set(only)}
+    _claim(out, chosen, backend)
+    lines = out / "results.jsonl"
+    done = read(lines)
+    left = {name: file for name, file in chosen.items() if name not in done}
+    work = partial(_guarded, runner or in_child, backend, time_limit, max_bytes)
+    with ThreadPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(work, *item) for item in left.items()]):
+            result = future.result()
+            append(lines, result)
+            done[result.task] = result
+            progress(result, len(done), len(chosen))
+    return _report(out, chosen, done, backend)
+
+
+def tasks_of(suite: str | Path) -> dict[str, Path]:
+    """Name to file of a named suite, or of every Python file under a folder."""
+    folder = SUITES.get(str(suite), Path(suite))
+    files = sorted(folder.rglob("*.py")) if folder.is_dir() else []
+    if not files:
+        raise ValueError(
+            f"no task in '{suite}'; give a folder of Python files with Model, get_inputs and "
+            f"get_init_inputs, or one of: {', '.join(SUITES)}"
+        )
+    return {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}
+
+
+def in_child(task: str, file: Path, *, backend: str, seconds: float) -> TaskResult:
+    """Migrate one file in a child process, which is killed when its time is over."""
+    command = [sys.executable, "-m", "bench.one", task, str(file), "--backend", backend]
+    root = Path(__file__).resolve().parents[1]
+    try:
+        ended = subprocess.run(
+            command, cwd=root, timeout=seconds, capture_output=True, text=True, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return _not_judged(task, backend, f"not finished after {seconds:g} seconds")
+    last = ended.stdout.strip().splitlines()[-1:] or [""]
+    if ended.returncode or not last[0].startswith("{"):
+        why = ended.stderr.strip().splitlines()[-1:] or ["no message"]
+        return _not_judged(task, backend, f"the child ended with {ended.returncode}: {why[0]}")
+    return TaskResult.model_validate_json(last[0])
+
+
+def _guarded(
+    runner: Runner, backend: str, seconds: float, max_bytes: int, task: str, file: Path
+) -> TaskResult:
+    if file.stat().st_size > max_bytes:
+        return _not_judged(task, backend, f"the file is larger than {max_bytes} bytes")
+    return runner(task, file, backend=backend, seconds=seconds)
+
+
+def _not_judged(task: str, backend: str, reason: str) -> TaskResult:
+    return TaskResult(task=task, outcome="not_judged", backend=backend, reason=reason[:500])
+
+
+def _claim(out: Path, tasks: dict[str, Path], backend: str) -> None:
+    """A folder belongs to one backend and one set of task files."""
+    out.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    for name, file in tasks.items():
+        digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
+    mine = {"backend": backend, "tasks_sha256": digest.hexdigest()}
+    claim = out / "run.json"
+    if claim.exists() and json.loads(claim.read_text()) != mine:
+        raise ValueError(
+            f"'{out}' holds a run of other tasks or another backend; give an empty folder"
+        )
+    claim.write_text(json.dumps(mine))
+
+
+def _report(
+    out: Path, tasks: dict[str, Path], done: dict[str, TaskResult], backend: str
+) -> dict[str, object]:
+    results = [done[name] for name in tasks if name in done]
+    report: dict[str, object] = {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": platform.platform(),
+        "nkiport": nkiport.__version__,
+        "backend": backend,
+        "levels": sorted({r.level for r in results if r.level}),
+        "engines": sorted({r.engine for r in results if r.engine}),
+        "summary": summarise(results).model_dump(mode="json"),
+        "tasks": [result.model_dump(mode="json") for result in results],
+    }
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+    return report

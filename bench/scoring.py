@@ -1,0 +1,79 @@
+"""Rates with their uncertainty: pure functions of results."""
+
+from collections import Counter
+from collections.abc import Iterable
+from math import sqrt
+
+from pydantic import BaseModel, ConfigDict
+
+from bench.results import TaskResult
+
+Z95 = 1.959963984540054
+"""Two-sided 95 % quantile of the normal distribution."""
+
+
+class Rate(BaseModel):
+    """A share of tasks with its 95 % Wilson interval."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    passed: int
+    total: int
+    share: float | None
+    low: float
+    high: float
+
+
+class Summary(BaseModel):
+    """What a run adds up to. Failures of the infrastructure count for no rate, and are shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    compiled: Rate
+    correct: Rate
+    fast: Rate
+    """At or above the stated share of the roofline, by measurement or estimate."""
+    fast_share: float
+    not_judged: int
+    failures: dict[str, int]
+    """How many tasks ended at each stage."""
+    seconds: float
+    tokens: int
+    usd: float
+
+
+def wilson(passed: int, total: int, z: float = Z95) -> Rate:
+    """The score interval of E. B. Wilson (1927), doi:10.1080/01621459.1927.10502953.
+
+    >>> rate = wilson(8, 10)
+    >>> (round(rate.low, 3), round(rate.high, 3))
+    (0.49, 0.943)
+    """
+    if not 0 <= passed <= total:
+        raise ValueError(f"{passed} of {total} is no share; 0 <= passed <= total")
+    if total == 0:
+        return Rate(passed=0, total=0, share=None, low=0.0, high=1.0)
+    share = passed / total
+    scale = 1 + z * z / total
+    middle = (share + z * z / (2 * total)) / scale
+    half = z / scale * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return Rate(passed=passed, total=total, share=share, low=low, high=high)
+
+
+def summarise(results: Iterable[TaskResult], *, fast_share: float = 0.5) -> Summary:
+    """Add up a run; ``fast_share`` is the share of the roofline that counts as fast."""
+    every = list(results)
+    judged = [result for result in every if result.outcome != "not_judged"]
+    fast = [r for r in judged if r.correct and (r.roofline_share or 0.0) >= fast_share]
+    return Summary(
+        compiled=wilson(sum(r.compiled for r in judged), len(judged)),
+        correct=wilson(sum(r.correct for r in judged), len(judged)),
+        fast=wilson(len(fast), len(judged)),
+        fast_share=fast_share,
+        not_judged=len(every) - len(judged),
+        failures=dict(sorted(Counter(r.failed_stage for r in judged if r.failed_stage).items())),
+        seconds=sum(r.seconds for r in every),
+        tokens=sum(r.tokens for r in every),
+        usd=sum(r.usd for r in every),
+    )
