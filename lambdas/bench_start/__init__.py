@@ -1,0 +1,1 @@
+"""The step ``bench_start``."""
