@@ -1,0 +1,22 @@
+"""tanh_fp32: hyperbolic tangent."""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "rows": 131, "cols": 96},
+    "full": {"batch": 16, "rows": 512, "cols": 512},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["rows"], SIZE["cols"]) * 2]
+
+
+def get_init_inputs() -> list[int]:
+    return []

@@ -1,0 +1,29 @@
+"""conv1d_k7_s2: one-dimensional convolution, kernel 7, stride 2.
+
+Repaired: weights and bias are inputs that are drawn anew.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "cin": 16, "cout": 20, "length": 37},
+    "full": {"batch": 8, "cin": 64, "cout": 128, "length": 512},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def __init__(self, cin: int, cout: int) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv1d(cin, cout, 7, stride=2, padding=3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["cin"], SIZE["length"])]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["cin"], SIZE["cout"]]

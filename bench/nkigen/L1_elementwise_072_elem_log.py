@@ -1,0 +1,22 @@
+"""elem_log: logarithm of the magnitude, kept from zero."""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "rows": 131, "cols": 96},
+    "full": {"batch": 16, "rows": 512, "cols": 512},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.log(torch.abs(x) + 1e-6)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["rows"], SIZE["cols"]) * 2]
+
+
+def get_init_inputs() -> list[int]:
+    return []

@@ -1,0 +1,32 @@
+"""conv2d_silu: convolution with kernel 3 and SiLU.
+
+Repaired: weights and bias are inputs that are drawn anew.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "cin": 16, "cout": 16, "side": 14},
+    "full": {"batch": 8, "cin": 64, "cout": 64, "side": 32},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def __init__(self, cin: int, cout: int) -> None:
+        super().__init__()
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(cin, cout, 3, padding=1),
+            torch.nn.SiLU(),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["cin"], SIZE["side"], SIZE["side"])]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["cin"], SIZE["cout"]]

@@ -1,0 +1,27 @@
+"""matmul_softmax_small: attention weights: scaled scores and their softmax, without values."""
+
+import math
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 1, "heads": 2, "steps": 37, "dim": 32},
+    "full": {"batch": 1, "heads": 8, "steps": 64, "dim": 64},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [
+        torch.randn(SIZE["batch"], SIZE["heads"], SIZE["steps"], SIZE["dim"]) * 2,
+        torch.randn(SIZE["batch"], SIZE["heads"], SIZE["steps"], SIZE["dim"]),
+    ]
+
+
+def get_init_inputs() -> list[int]:
+    return []

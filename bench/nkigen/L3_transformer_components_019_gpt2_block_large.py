@@ -1,0 +1,69 @@
+"""gpt2_block_large: causal transformer block.
+
+Repaired: weights are inputs that are drawn anew, and norms have affine parameters that are not the
+identity.
+Noted: the erf form of GELU, where GPT-2 itself has the tanh form.
+"""
+
+import math
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 1, "steps": 37, "width": 96, "heads": 3, "hidden": 160},
+    "full": {"batch": 2, "steps": 1024, "width": 1280, "heads": 20, "hidden": 5120},
+}
+SIZE = SIZES["reduced"]
+
+
+def layer_norm(width: int) -> torch.nn.LayerNorm:
+    # Affine parameters of a network that was trained, so that neither can be dropped.
+    norm = torch.nn.LayerNorm(width)
+    torch.nn.init.normal_(norm.weight, 1, 0.3)
+    torch.nn.init.normal_(norm.bias, 0, 0.3)
+    return norm
+
+
+def feed_forward(width: int, hidden: int) -> torch.nn.Sequential:
+    return torch.nn.Sequential(
+        torch.nn.Linear(width, hidden), torch.nn.GELU(), torch.nn.Linear(hidden, width)
+    )
+
+
+class Attention(torch.nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = torch.nn.Linear(width, 3 * width)
+        self.out = torch.nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = (self.split(part) for part in self.qkv(x).chunk(3, dim=-1))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        late = torch.triu(torch.ones(scores.shape[-2:], dtype=torch.bool), diagonal=1)
+        scores = scores.masked_fill(late, float("-inf"))
+        mixed = torch.softmax(scores, dim=-1) @ v
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def split(self, x: torch.Tensor) -> torch.Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width: int, heads: int, hidden: int) -> None:
+        super().__init__()
+        self.norm1, self.norm2 = layer_norm(width), layer_norm(width)
+        self.attention = Attention(width, heads)
+        self.feed_forward = feed_forward(width, hidden)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mixed = x + self.attention(self.norm1(x))
+        return mixed + self.feed_forward(self.norm2(mixed))
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["steps"], SIZE["width"])]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["width"], SIZE["heads"], SIZE["hidden"]]
