@@ -5,7 +5,7 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from functools import partial
@@ -16,8 +16,11 @@ import nkiport
 from bench.results import TaskResult, append, read
 from bench.scoring import summarise
 
-SUITES: Final = {"ten": Path(__file__).with_name("tasks")}
+HERE: Final = Path(__file__).parent
+SUITES: Final = {"ten": HERE / "tasks", "nkigen-150": HERE / "nkigen"}
 """Named suites; any folder of task files is one too."""
+REDUCED, FULL = 'SIZE = SIZES["reduced"]', 'SIZE = SIZES["full"]'
+"""The line of a task that says which of its shapes it has."""
 
 
 class Runner(Protocol):
@@ -37,18 +40,23 @@ def run(
     time_limit: float = 120.0,
     max_bytes: int = 256 * 1024,
     only: Iterable[str] = (),
+    full: bool = False,
     runner: Runner | None = None,
     progress: Callable[[TaskResult, int, int], object] = lambda *_: None,
 ) -> dict[str, object]:
     """Run what has no result yet, then write ``report.json`` beside ``results.jsonl``; return it.
 
-    ``time_limit`` is seconds for a task, ``max_bytes`` the largest task file; ``progress`` gets
-    each result, how many are done, and how many there are. A run that was killed goes on where it
-    stopped. Raises ``ValueError`` for a folder without tasks, or one that ``out`` does not belong
-    to.
+    ``time_limit`` is seconds for a task, ``max_bytes`` the largest task file, ``full`` asks for a
+    task's full shapes where it has both; ``progress`` gets each result, how many are done, and how
+    many there are. A run that was killed goes on where it stopped.
+
+    Raises ``ValueError`` for a folder without tasks, or an ``out`` that holds another run.
     """
     tasks = tasks_of(suite)
-    chosen = {name: file for name, file in tasks.items() if not only or name in set(only)}
+    wanted = set(only) or set(tasks)
+    chosen = {name: file for name, file in tasks.items() if name in wanted}
+    if full:
+        chosen = at_full_size(chosen, out / "tasks")
     _claim(out, chosen, backend)
     lines = out / "results.jsonl"
     done = read(lines)
@@ -73,6 +81,15 @@ def tasks_of(suite: str | Path) -> dict[str, Path]:
             f"get_init_inputs, or one of: {', '.join(SUITES)}"
         )
     return {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}
+
+
+def at_full_size(tasks: Mapping[str, Path], into: Path) -> dict[str, Path]:
+    """Copies of the tasks that say their full shapes; others are copied as they are."""
+    copies = {name: into / f"{name}.py" for name in tasks}
+    for name, copy in copies.items():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(tasks[name].read_text().replace(REDUCED, FULL))
+    return copies
 
 
 def in_child(task: str, file: Path, *, backend: str, seconds: float) -> TaskResult:

@@ -1,4 +1,4 @@
-"""dw_sep_conv_mobilenet_s2: depthwise, kernel 3, then 1x1 convolution, each with batch norm and ReLU.
+"""dw_sep_conv_mobilenet_s2: depthwise, kernel 3, then 1x1 convolution, each with norm and ReLU.
 
 Repaired: weights are inputs that are drawn anew; running statistics and affine parameters are
 not those of an untrained network.

@@ -1,0 +1,64 @@
+"""``python -m bench run --suite nkigen-150 --backend recipes --jobs 2 --out DIR``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from bench.harness import run, tasks_of
+from bench.results import TaskResult
+from bench.scoring import Rate, Summary
+
+app = typer.Typer(help="Run a suite of tasks and report it.", no_args_is_help=True)
+
+
+@app.callback()
+def main() -> None:
+    """Keep ``run`` a command of its own, so that others can join it."""
+
+
+@app.command("run")
+def run_suite(
+    suite: Annotated[str, typer.Option(help="ten, nkigen-150, or a folder of task files")] = "ten",
+    out: Annotated[Path, typer.Option(help="where results go; the same folder resumes")] = Path(
+        "bench-out"
+    ),
+    backend: Annotated[str, typer.Option(help="recipes or claude")] = "recipes",
+    jobs: Annotated[int, typer.Option(min=1, help="tasks at a time")] = 1,
+    time_limit: Annotated[float, typer.Option(help="seconds for a task")] = 120.0,
+    max_bytes: Annotated[int, typer.Option(help="largest task file")] = 256 * 1024,
+    full: Annotated[bool, typer.Option("--full", help="full instead of reduced shapes")] = False,
+) -> None:
+    """Run every task that has no result yet, then print the rates and where the report lies."""
+    console = Console()
+    with Progress(console=console) as bar:
+        shown = bar.add_task(suite, total=len(tasks_of(suite)))
+
+        def progress(result: TaskResult, done: int, total: int) -> None:
+            bar.update(shown, completed=done, total=total)
+            console.print(f"{result.task}: {result.outcome} {result.reason}", highlight=False)
+
+        report = run(
+            suite,
+            out,
+            backend=backend,
+            jobs=jobs,
+            time_limit=time_limit,
+            max_bytes=max_bytes,
+            full=full,
+            progress=progress,
+        )
+    summary = Summary.model_validate(report["summary"])
+    for name in ("compiled", "correct", "fast"):
+        console.print(f"{name}: {_words(getattr(summary, name))}")
+    console.print(f"report: {out / 'report.json'}")
+
+
+def _words(rate: Rate) -> str:
+    return f"{rate.passed} of {rate.total} (95 % interval {rate.low:.0%} to {rate.high:.0%})"
+
+
+if __name__ == "__main__":
+    app()
