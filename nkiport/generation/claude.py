@@ -11,6 +11,7 @@ from nkiport.generation.backend import Meter, Task, Usage, Written
 from nkiport.generation.model import Answer, Model, Prompt
 from nkiport.generation.prices import price_of
 from nkiport.skills import lookup
+from nkiport.skills.search import PARTIAL
 
 MAX_TOKENS: Final = 16_384
 """Output tokens of one answer; a kernel file is a tenth of it."""
@@ -63,8 +64,7 @@ class Claude:
 
 def prompt_for(task: Task) -> Prompt:
     """Render the prompt's files for a task."""
-    query = " ".join([task.name, *(turn.feedback for turn in task.earlier[-1:])])
-    skills = lookup(query, top=SKILLS_SHOWN)
+    skills = [hit for hit in lookup(_question(task), top=SKILLS_SHOWN) if hit.score >= PARTIAL]
     return Prompt(
         system=_templates().get_template("system.j2").render(target=task.target, tool=TOOL),
         user=_templates().get_template("task.j2").render(task=task, skills=skills, tool=TOOL),
@@ -73,6 +73,13 @@ def prompt_for(task: Task) -> Prompt:
         schema=dict(SCHEMA),
         max_tokens=MAX_TOKENS,
     )
+
+
+def _question(task: Task) -> str:
+    """The kernel's name, what it computes, and what went wrong last."""
+    graph = task.capture.graph
+    ops = sorted({node.op.split(".")[1] for node in graph.nodes}) if graph else []
+    return " ".join([task.name, *ops, *(turn.feedback for turn in task.earlier[-1:])])
 
 
 @cache

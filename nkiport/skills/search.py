@@ -21,7 +21,7 @@ FILLERS = frozenset(
         "a", "an", "and", "are", "as", "at", "by", "do", "does", "for", "from", "how", "i", "in",
         "into", "is", "it", "kernel", "module", "nki", "nn", "of", "on", "or", "row", "rowwise",
         "that", "the", "this", "to", "torch", "triton", "cuda", "use", "using", "what", "when",
-        "where", "which", "wise", "with", "write",
+        "where", "which", "with", "write",
     }
 )  # fmt: skip
 """Words that say nothing about which entry is meant."""
