@@ -3,8 +3,6 @@
 import hashlib
 import json
 import platform
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import nkiport
+from bench.one import migrate, not_judged
 from bench.results import TaskResult, append, read
 from bench.scoring import summarise
 
@@ -61,7 +60,7 @@ def run(
     lines = out / "results.jsonl"
     done = read(lines)
     left = {name: file for name, file in chosen.items() if name not in done}
-    work = partial(_guarded, runner or in_child, backend, time_limit, max_bytes)
+    work = partial(_guarded, runner or migrate, backend, time_limit, max_bytes)
     with ThreadPoolExecutor(jobs) as pool:
         for future in as_completed([pool.submit(work, *item) for item in left.items()]):
             result = future.result()
@@ -92,33 +91,12 @@ def at_full_size(tasks: Mapping[str, Path], into: Path) -> dict[str, Path]:
     return copies
 
 
-def in_child(task: str, file: Path, *, backend: str, seconds: float) -> TaskResult:
-    """Migrate one file in a child process, which is killed when its time is over."""
-    command = [sys.executable, "-m", "bench.one", task, str(file), "--backend", backend]
-    root = Path(__file__).resolve().parents[1]
-    try:
-        ended = subprocess.run(
-            command, cwd=root, timeout=seconds, capture_output=True, text=True, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return _not_judged(task, backend, f"not finished after {seconds:g} seconds")
-    last = ended.stdout.strip().splitlines()[-1:] or [""]
-    if ended.returncode or not last[0].startswith("{"):
-        why = ended.stderr.strip().splitlines()[-1:] or ["no message"]
-        return _not_judged(task, backend, f"the child ended with {ended.returncode}: {why[0]}")
-    return TaskResult.model_validate_json(last[0])
-
-
 def _guarded(
     runner: Runner, backend: str, seconds: float, max_bytes: int, task: str, file: Path
 ) -> TaskResult:
     if file.stat().st_size > max_bytes:
-        return _not_judged(task, backend, f"the file is larger than {max_bytes} bytes")
+        return not_judged(task, backend, f"the file is larger than {max_bytes} bytes")
     return runner(task, file, backend=backend, seconds=seconds)
-
-
-def _not_judged(task: str, backend: str, reason: str) -> TaskResult:
-    return TaskResult(task=task, outcome="not_judged", backend=backend, reason=reason[:500])
 
 
 def _claim(out: Path, tasks: dict[str, Path], backend: str) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bench import TaskResult, run
-from bench.harness import in_child, tasks_of
+from bench.harness import tasks_of
 from bench.results import append, read
 
 
@@ -105,12 +105,6 @@ def test_progress_counts_up(suite, tmp_path):
 def test_a_folder_without_tasks_is_refused_with_what_is_allowed(tmp_path):
     with pytest.raises(ValueError, match="get_init_inputs, or one of: ten"):
         tasks_of(tmp_path)
-
-
-def test_a_task_that_is_not_finished_in_time_is_not_judged(suite):
-    result = in_child("a", suite / "a.py", backend="recipes", seconds=0.01)
-
-    assert (result.outcome, result.reason) == ("not_judged", "not finished after 0.01 seconds")
 
 
 def test_results_come_back_as_they_were_written(tmp_path):

@@ -1,0 +1,94 @@
+"""One task: ``nkiport migrate FILE --json`` in a process of its own, read as a result."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bench.results import Outcome, TaskResult
+from nkiport.contracts.judgement import Verdict
+
+SHARE = "roofline_share"
+"""The name of the number, in a verdict's checks, that says how near the roofline a kernel is."""
+
+
+def migrate(task: str, file: Path, *, backend: str, seconds: float) -> TaskResult:
+    """Migrate one file with the command that people use; it is killed when its time is over."""
+    command = [str(Path(sys.executable).with_name("nkiport")), "migrate", str(file.resolve())]
+    return run_one(task, [*command, "--backend", backend, "--json"], backend, seconds)
+
+
+def run_one(task: str, command: Sequence[str], backend: str, seconds: float) -> TaskResult:
+    """Run a command that prints a verdict, with a time limit on all it starts."""
+    started = time.monotonic()
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as child:
+        try:
+            out, err = child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+            return not_judged(task, backend, f"not finished after {seconds:g} seconds", seconds)
+    took = time.monotonic() - started
+    verdict = _verdict(out)
+    if verdict is None:
+        said = (err.strip() or out.strip() or "no message").splitlines()[-1]
+        return not_judged(task, backend, f"no verdict (exit {child.returncode}): {said}", took)
+    return result_of(task, backend, verdict, took)
+
+
+def result_of(task: str, backend: str, verdict: Verdict, seconds: float) -> TaskResult:
+    """What a verdict says of a task. A stage counts if a check of it passed and none failed."""
+    failed = verdict.first_failure
+    outcome: Outcome = "abandoned" if verdict.outcome == "rejected" else verdict.outcome
+    compiled = _passed(verdict, "policy") and _passed(verdict, "compile")
+    shares = [check.numbers[SHARE] for check in verdict.checks if SHARE in check.numbers]
+    return TaskResult(
+        task=task,
+        outcome=outcome,
+        backend=backend,
+        level=verdict.level,
+        attempts=verdict.attempt,
+        compiled=compiled,
+        correct=compiled and _passed(verdict, "numbers"),
+        roofline_share=shares[-1] if shares else None,
+        failed_stage=failed.stage if failed else "",
+        reason=failed.detail[:500] if failed else "",
+        seconds=seconds,
+    )
+
+
+def not_judged(task: str, backend: str, reason: str, seconds: float = 0.0) -> TaskResult:
+    """Trouble: it says nothing about the backend."""
+    return TaskResult(
+        task=task, outcome="not_judged", backend=backend, reason=reason[:500], seconds=seconds
+    )
+
+
+def _passed(verdict: Verdict, stage: str) -> bool:
+    results = {check.result for check in verdict.checks if check.stage == stage}
+    return "passed" in results and "failed" not in results
+
+
+def _verdict(text: str) -> Verdict | None:
+    """The verdict in what was printed, alone or as a field of a larger answer."""
+    try:
+        said: Any = json.loads(text)
+        return Verdict.model_validate(said.get("verdict", said))
+    except (ValueError, ValidationError, AttributeError):
+        return None
