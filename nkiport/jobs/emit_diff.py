@@ -17,6 +17,7 @@ from nkiport.delivery.files import FOLDER
 from nkiport.jobs.generate import attempts_of, oracle_of
 from nkiport.jobs.ledger import entries
 from nkiport.jobs.ports import Artifacts, Clock, Records
+from nkiport.jobs.rerun import evidence_in
 from nkiport.judge import evidence as proof
 
 ACCEPTED = frozenset({"accepted", "accepted_slow"})
@@ -80,7 +81,7 @@ def all_files(delivered: list[Delivered]) -> dict[str, bytes]:
 def _delivered(kernel: Kernel, artifacts: Artifacts) -> Delivered:
     signed = artifacts.get(keys.evidence(kernel.job_id, kernel.kernel_id, "json"))
     candidate = keys.candidate(kernel.job_id, kernel.kernel_id, _accepted_attempt(kernel))
-    evidence = proof.read(signed)
+    evidence = evidence_in(signed)
     return Delivered(evidence, artifacts.get(candidate), signed, proof.markdown(evidence))
 
 
@@ -96,7 +97,7 @@ def _seal(
     job_id, kernel_id = kernel.job_id, kernel.kernel_id
     signed = proof.envelope(evidence, signer)
     artifacts.put_new(keys.evidence(job_id, kernel_id, "json"), signed)
-    stored = proof.read(artifacts.get(keys.evidence(job_id, kernel_id, "json")))
+    stored = evidence_in(artifacts.get(keys.evidence(job_id, kernel_id, "json")))
     artifacts.put(keys.evidence(job_id, kernel_id, "md"), proof.markdown(stored).encode())
 
 

@@ -20,7 +20,7 @@ from nkiport.jobs.deliver import deliver
 from nkiport.jobs.emit_diff import emit_diff
 from nkiport.jobs.generate import generate
 from nkiport.jobs.plan import plan
-from nkiport.judge import evidence as proof
+from nkiport.jobs.rerun import evidence_in
 from tests.unit.jobs.loop import JOB, KERNEL, SOURCE, add_kernel, packed, world
 
 
@@ -94,7 +94,7 @@ def test_the_evidence_says_what_was_measured_and_reveals_the_seed(signer):
 
     emitted(made, signer)
 
-    found = proof.read(made.artifacts.get(keys.evidence(JOB, KERNEL, "json")))
+    found = evidence_in(made.artifacts.get(keys.evidence(JOB, KERNEL, "json")))
     assert (found.level, found.engine, found.backend) == ("functional", "functional 1", "recipes")
     assert (found.attempts, found.seed.seed, found.usd) == (1, 7, 0.0)
     assert found.candidate_sha256 == made.attempt(1).candidate_sha256
