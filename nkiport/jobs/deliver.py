@@ -6,7 +6,7 @@ from nkiport.contracts.jobs import Job
 from nkiport.contracts.steps import DeliverRequest, DeliverResult
 from nkiport.delivery import pull_request_body, title_of
 from nkiport.delivery.words import on_silicon
-from nkiport.jobs.emit_diff import all_files, delivered_kernels
+from nkiport.jobs.delivered import all_files, delivered_kernels
 from nkiport.jobs.ports import Artifacts, Forge, Records
 
 

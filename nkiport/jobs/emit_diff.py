@@ -6,21 +6,25 @@ from typing import Any
 
 import nkiport
 from nkiport.contracts import keys
-from nkiport.contracts.base import JobId
 from nkiport.contracts.errors import NotFound
 from nkiport.contracts.evidence import Environment, Evidence
 from nkiport.contracts.jobs import Attempt, Kernel
 from nkiport.contracts.judgement import Seed, StageReport, Verdict
 from nkiport.contracts.steps import EmitDiffRequest, EmitDiffResult
-from nkiport.delivery import Delivered, Tree, files_of, patch_of, report_of
+from nkiport.delivery import Tree, evidence_in, patch_of, report_of
 from nkiport.delivery.files import FOLDER
+from nkiport.jobs.delivered import (
+    ACCEPTED,
+    accepted_attempt,
+    all_files,
+    delivered_kernels,
+    kernels_of,
+)
 from nkiport.jobs.generate import attempts_of, oracle_of
 from nkiport.jobs.ledger import entries
 from nkiport.jobs.ports import Artifacts, Clock, Records
-from nkiport.jobs.rerun import evidence_in
 from nkiport.judge import evidence as proof
 
-ACCEPTED = frozenset({"accepted", "accepted_slow"})
 PACKAGES = ("numpy", "ml_dtypes", "torch", "triton", "pydantic")
 
 
@@ -39,7 +43,7 @@ def emit_diff(
     kernels = kernels_of(request.job_id, records)
     accepted = [kernel for kernel in kernels if kernel.status in ACCEPTED]
     for kernel in accepted:
-        if not artifacts.keys(keys.evidence(kernel.job_id, kernel.kernel_id, "json")):
+        if not artifacts.keys(keys.evidence(kernel.job_id, kernel.kernel_id, "md")):
             _seal(kernel, records, artifacts, signer, clock)
     delivered = delivered_kernels(request.job_id, records, artifacts)
     others = [kernel for kernel in kernels if kernel.status not in ACCEPTED]
@@ -59,36 +63,6 @@ def emit_diff(
     )
 
 
-def kernels_of(job_id: JobId, records: Records) -> list[Kernel]:
-    """The kernels of a job, by id."""
-    return records.query(Kernel, f"JOB#{job_id}", "KERNEL#")
-
-
-def delivered_kernels(job_id: JobId, records: Records, artifacts: Artifacts) -> list[Delivered]:
-    """The accepted kernels whose evidence is written."""
-    return [
-        _delivered(kernel, artifacts)
-        for kernel in kernels_of(job_id, records)
-        if kernel.status in ACCEPTED
-    ]
-
-
-def all_files(delivered: list[Delivered]) -> dict[str, bytes]:
-    """Path to bytes of everything that is delivered."""
-    return {path: data for each in delivered for path, data in files_of(each).items()}
-
-
-def _delivered(kernel: Kernel, artifacts: Artifacts) -> Delivered:
-    signed = artifacts.get(keys.evidence(kernel.job_id, kernel.kernel_id, "json"))
-    candidate = keys.candidate(kernel.job_id, kernel.kernel_id, _accepted_attempt(kernel))
-    evidence = evidence_in(signed)
-    return Delivered(evidence, artifacts.get(candidate), signed, proof.markdown(evidence))
-
-
-def _accepted_attempt(kernel: Kernel) -> int:
-    return kernel.accepted_attempt or kernel.attempt
-
-
 def _seal(
     kernel: Kernel, records: Records, artifacts: Artifacts, signer: Any, clock: Clock
 ) -> None:
@@ -102,7 +76,7 @@ def _seal(
 
 
 def _evidence(kernel: Kernel, records: Records, artifacts: Artifacts, clock: Clock) -> Evidence:
-    job_id, kernel_id, number = kernel.job_id, kernel.kernel_id, _accepted_attempt(kernel)
+    job_id, kernel_id, number = kernel.job_id, kernel.kernel_id, accepted_attempt(kernel)
     oracle = oracle_of(job_id, kernel_id, artifacts)
     report = artifacts.get(keys.report(job_id, kernel_id, number, "verify"))
     verdict = Verdict.model_validate_json(artifacts.get(keys.verdict(job_id, kernel_id, number)))

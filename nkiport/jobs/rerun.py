@@ -4,8 +4,6 @@ For the test that is delivered beside a kernel: the reference is imported and ru
 runs, as any test of that repository would; only the candidate runs in a child process.
 """
 
-import base64
-import json
 import runpy
 import sys
 import tempfile
@@ -19,22 +17,12 @@ import numpy as np
 
 from nkiport.contracts.capture import Reference
 from nkiport.contracts.errors import CaptureFailed
-from nkiport.contracts.evidence import Evidence
 from nkiport.contracts.judgement import Oracle, Tolerance
+from nkiport.delivery import evidence_in
 from nkiport.engines import FunctionalEngine
 from nkiport.judge.draws import draw_trial, plan
 
 Array = Any
-
-
-def evidence_in(envelope: bytes) -> Evidence:
-    """The evidence in a DSSE envelope: the predicate of its in-toto statement.
-
-    https://github.com/secure-systems-lab/dsse, https://github.com/in-toto/attestation. The
-    signature is not checked here.
-    """
-    payload = base64.b64decode(json.loads(envelope)["payload"])
-    return Evidence.model_validate(json.loads(payload)["predicate"])
 
 
 def rerun_files(*, evidence: Path, candidate: Path, tree: Path) -> tuple[str, ...]:

@@ -15,12 +15,12 @@ from nkiport.contracts import keys
 from nkiport.contracts.errors import UnsafePath
 from nkiport.contracts.judgement import Check, StageReport, Verdict
 from nkiport.contracts.steps import DeliverRequest, EmitDiffRequest, GenerateRequest, PlanRequest
+from nkiport.delivery import evidence_in
 from nkiport.generation import set_up
 from nkiport.jobs.deliver import deliver
 from nkiport.jobs.emit_diff import emit_diff
 from nkiport.jobs.generate import generate
 from nkiport.jobs.plan import plan
-from nkiport.jobs.rerun import evidence_in
 from tests.unit.jobs.loop import JOB, KERNEL, SOURCE, add_kernel, packed, world
 
 

@@ -16,8 +16,8 @@ from nkiport.contracts.capture import Reference
 from nkiport.contracts.evidence import Environment, Evidence
 from nkiport.contracts.judgement import Oracle, Requirements, Seed, Tolerance, Verdict
 from nkiport.contracts.tensors import Draw, InputSpec, TensorSpec
-from nkiport.delivery import Delivered, files_of
-from nkiport.jobs.rerun import differs, evidence_in, rerun_files
+from nkiport.delivery import Delivered, evidence_in, files_of
+from nkiport.jobs.rerun import differs, rerun_files
 from tests.unit.jobs.loop import START
 
 DIGEST = "a" * 64
