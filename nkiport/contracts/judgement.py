@@ -17,6 +17,9 @@ from nkiport.contracts.capture import Reference
 from nkiport.contracts.tensors import InputSpec, TensorSpec
 
 
+CheckResult = Literal["passed", "failed", "not_measured"]
+
+
 class Finding(Contract):
     """One thing wrong with a candidate, in four parts: asked, allowed, where, what to do."""
 
@@ -39,7 +42,7 @@ class Check(Contract):
 
     name: str
     stage: Stage
-    result: Literal["passed", "failed", "not_measured"]
+    result: CheckResult
     detail: str = Field(description="a sentence; for not_measured, the reason")
     numbers: dict[str, float | None] = {}
     findings: tuple[Finding, ...] = ()

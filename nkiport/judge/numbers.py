@@ -1,0 +1,233 @@
+"""Compare a candidate's outputs with its reference's, element by element, trial by trial.
+
+``golden`` is the reference in float64, ``working`` the same reference in the precision it is
+used in. Where the reference itself strays from float64, a candidate may stray as far: the error
+ratio. Norms alone decide nothing: one wrong element fails.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from nkiport.contracts.judgement import Check, Finding, Oracle
+from nkiport.judge.draws import Trial, dtype_of
+
+Array = NDArray[Any]
+Outputs = Sequence[Sequence[Array]]
+"""Arrays of each output, for each trial."""
+
+MOST_RATIO = 8.0
+"""A candidate's error may be this many times the reference's own in its row. Two right kernels
+that sum in another order differ by small factors; a wrong one by orders of magnitude."""
+TINY = 1e-30
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One output of one trial: arrays in float64, and what may lie between them."""
+
+    trial: str
+    place: int
+    got: Array
+    golden: Array
+    working: Array
+    allowed: Array
+
+    @property
+    def error(self) -> Array:
+        """Absolute error, 0 where both are the same NaN or infinity."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.where(self.got == self.golden, 0.0, np.abs(self.got - self.golden))
+
+    @property
+    def comparable(self) -> Array:
+        """Where the reference is finite in both precisions."""
+        return np.isfinite(self.golden) & np.isfinite(self.working)
+
+
+def compare(
+    oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs, working: Outputs
+) -> tuple[Check, ...]:
+    """Every check on numbers, in order; later ones are left out where shapes do not agree."""
+    structure = _structure(oracle, trials, got, golden)
+    if structure.result == "failed":
+        return (structure,)
+    pairs = list(_pairs(oracle, trials, got, golden, working))
+    return (
+        structure,
+        _finite(pairs),
+        _close(pairs),
+        _relative(pairs, oracle),
+        _varied(pairs),
+        _moves(oracle, trials, got, golden),
+    )
+
+
+def _structure(oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs) -> Check:
+    found: list[Finding] = []
+    if len(got) != len(trials) or len(golden) != len(trials):
+        found.append(Finding(code="numbers_trials", asked=f"{len(got)} of {len(trials)} trials"))
+    wanted = [(spec.shape, dtype_of(spec.dtype)) for spec in oracle.outputs]
+    for trial, outputs in zip(trials, got, strict=False):
+        had = [(each.shape, each.dtype) for each in outputs]
+        if had != wanted:
+            found.append(
+                Finding(
+                    code="numbers_outputs", asked=f"{trial.label}: outputs {_described(had)}",
+                    allowed=f"{_described(wanted)}",
+                    fix="return every output in the reference's order, shape and dtype",
+                )
+            )  # fmt: skip
+            break
+    return _check("outputs", found, f"{len(wanted)} outputs of the reference's shapes and dtypes")
+
+
+def _pairs(
+    oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs, working: Outputs
+) -> Iterator[Compared]:
+    for trial, mine, wide, narrow in zip(trials, got, golden, working, strict=True):
+        for place, spec in enumerate(oracle.outputs):
+            one, want, own = (
+                np.asarray(each[place]).astype(np.float64) for each in (mine, wide, narrow)
+            )
+            yield Compared(
+                trial.label, place, one, want, own, _allowed(oracle, spec.dtype, want, own)
+            )
+
+
+def _allowed(oracle: Oracle, dtype: str, golden: Array, working: Array) -> Array:
+    """The tolerance, one rounding of the output's dtype, or the reference's own error in the row."""
+    tolerance, kind = oracle.requirements.tolerance, dtype_of(dtype)
+    step = 0.0 if kind.kind in "iub" else float(ml_dtypes.finfo(kind).eps)
+    with np.errstate(invalid="ignore", over="ignore"):
+        declared = tolerance.atol + max(tolerance.rtol, step) * np.abs(golden)
+        own = np.nan_to_num(np.abs(working - golden), nan=0.0, posinf=0.0, neginf=0.0)
+    row = own.max(axis=-1, keepdims=True, initial=0.0) if own.ndim else own
+    return np.asarray(np.maximum(np.nan_to_num(declared), MOST_RATIO * row))
+
+
+def _finite(pairs: Sequence[Compared]) -> Check:
+    """NaN and infinity only where the reference has them, and there too unless better than it."""
+    found = []
+    for pair in pairs:
+        wrong = pair.comparable & ~np.isfinite(pair.got)
+        silent = np.isnan(pair.golden) & np.isfinite(pair.got)
+        if (wrong | silent).any():
+            found.append(_finding("numbers_not_finite", pair, wrong | silent))
+    return _check("finite", found, "NaN and infinity only where the reference gives them")
+
+
+def _close(pairs: Sequence[Compared]) -> Check:
+    found, worst = [], 0.0
+    for pair in pairs:
+        with np.errstate(invalid="ignore"):
+            share = np.where(pair.comparable, pair.error / np.maximum(pair.allowed, TINY), 0.0)
+        share = np.nan_to_num(share, nan=np.inf)
+        worst = max(worst, float(share.max(initial=0.0)))
+        if (share > 1).any():
+            found.append(_finding("numbers_differ", pair, share > 1))
+    errors = [float(np.max(p.error[p.comparable], initial=0.0)) for p in pairs]
+    numbers = {"worst_share_of_tolerance": worst, "max_abs_error": max(errors, default=0.0)}
+    return _check("values", found, f"every element of {len(pairs)} outputs agrees", numbers)
+
+
+def _relative(pairs: Sequence[Compared], oracle: Oracle) -> Check:
+    """Small outputs vanish under ``atol``: the error is also held against their own size."""
+    found, worst, ratio = [], 0.0, 0.0
+    for pair in pairs:
+        scale = max(_rms(pair.golden, pair), TINY)
+        error = _rms(pair.error, pair) / scale
+        own = _rms(np.abs(pair.working - pair.golden), pair) / scale
+        step = _step(oracle, pair.place)
+        worst = max(worst, error)
+        ratio = max(ratio, error / max(own, step))
+        limit = max(oracle.requirements.tolerance.rtol, 2 * step, MOST_RATIO * own)
+        if error > limit and scale > TINY:
+            found.append(
+                Finding(
+                    code="numbers_relative", asked=f"{pair.trial}, output {pair.place}: the error "
+                    f"is {error:.3g} of the output's size",
+                    allowed=f"at most {limit:.3g}", fix="compute small values too",
+                )
+            )  # fmt: skip
+    numbers = {"worst_relative_error": worst, "worst_error_ratio": ratio}
+    return _check("error ratio", found, "errors are small beside the outputs", numbers)
+
+
+def _varied(pairs: Sequence[Compared]) -> Check:
+    """Not all zero where the reference is not."""
+    found = [
+        Finding(code="numbers_zero", asked=f"{pair.trial}, output {pair.place} is zero everywhere")
+        for pair in pairs
+        if not pair.got.any() and np.abs(pair.golden).max(initial=0.0) > TINY
+    ]
+    return _check("not zero", found, "no output is zero where the reference's is not")
+
+
+def _moves(oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs) -> Check:
+    """Redraw one input: where the reference's outputs move, the candidate's must."""
+    found, unmoved = [], []
+    for trial, mine, wide in zip(trials, got, golden, strict=True):
+        if trial.moved is None:
+            continue
+        if not _changed(wide, golden[0]):
+            unmoved.append(trial.moved)
+        elif not _changed(mine, got[0]):
+            found.append(
+                Finding(
+                    code="numbers_input_ignored", asked=f"a new '{trial.moved}' changes no output",
+                    allowed="outputs that depend on every input, as the reference's do",
+                    fix=f"use '{trial.moved}'",
+                )
+            )  # fmt: skip
+    said = f"every one of {len(oracle.inputs) - len(unmoved)} inputs moves the outputs"
+    return _check("sensitivity", found, said, {"inputs_without_effect": float(len(unmoved))})
+
+
+def _changed(some: Sequence[Array], others: Sequence[Array]) -> bool:
+    return any(
+        not np.array_equal(
+            np.asarray(a).astype(np.float64), np.asarray(b).astype(np.float64), equal_nan=True
+        )
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+def _rms(values: Array, pair: Compared) -> float:
+    kept = values[pair.comparable]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(np.mean(np.square(kept)))) if kept.size else 0.0
+
+
+def _step(oracle: Oracle, place: int) -> float:
+    kind = dtype_of(oracle.outputs[place].dtype)
+    return 1.0 if kind.kind in "iub" else float(ml_dtypes.finfo(kind).eps)
+
+
+def _finding(code: str, pair: Compared, wrong: Array) -> Finding:
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return Finding(
+        code=code,
+        asked=f"{pair.trial}, output {pair.place}: {int(wrong.sum())} of {wrong.size} elements, "
+        f"first at {list(first)}: {pair.got[first]:.6g}",
+        allowed=f"{pair.golden[first]:.6g} within {pair.allowed[first]:.3g}",
+        fix="compare the kernel's arithmetic, masks and tile edges with the reference",
+    )
+
+
+def _check(
+    name: str, found: Sequence[Finding], passed: str, numbers: dict[str, float | None] | None = None
+) -> Check:
+    return Check(
+        name=name, stage="numbers", result="failed" if found else "passed",
+        detail=found[0].sentence() if found else passed, numbers=numbers or {},
+        findings=tuple(found),
+    )  # fmt: skip
+
+
+def _described(outputs: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]) -> str:
+    return ", ".join(f"{kind.name}{list(shape)}" for shape, kind in outputs) or "none"

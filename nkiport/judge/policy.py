@@ -1,0 +1,128 @@
+"""The static policy: what a candidate's text may not do, every finding at once.
+
+The simulator and the sandbox are the walls; this says early, and by name, what they would stop.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from nkiport.contracts.judgement import Check, Finding
+from nkiport.contracts.tensors import InputSpec
+from nkiport.simulator.subset import functions, is_kernel
+
+MODULES = ("neuronxcc", "nki", "math", "numpy")
+"""NumPy for its dtypes only: the simulator hands out nothing else of it."""
+
+REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("exec", "eval", "compile", "__import__", "import_module"), "runs other code"),
+        **dict.fromkeys(("getattr", "setattr", "delattr", "globals", "locals", "vars"), "hides what it touches"),
+        **dict.fromkeys(("open", "input", "breakpoint", "exit", "quit"), "leaves the kernel"),
+        **dict.fromkeys(("system", "popen", "environ", "subprocess", "socket"), "leaves the kernel"),
+        **dict.fromkeys(
+            ("manual_seed", "default_rng", "RandomState", "randn", "random_seed", "rand"),
+            "draws random numbers, which could replay the judge's",
+        ),
+        **dict.fromkeys(("allclose", "assert_allclose", "isclose"), "is the judge's work"),
+        "_getframe": "reads other code's variables",
+        "settrace": "reads other code's variables",
+    }
+)  # fmt: skip
+"""Names no kernel needs, with what they would do."""
+
+
+def policy(source: str, inputs: tuple[InputSpec, ...]) -> Check:
+    """Read the candidate's text, and never run it."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        found = [Finding(code="policy_syntax", asked=f"text that is not Python: {error}")]
+    else:
+        found = [*_imports(tree), *_names(tree), *_launches(tree), *_signature(tree, inputs)]
+    detail = found[0].sentence() if found else "only kernels, and a host function that launches them"
+    return Check(
+        name="static policy", stage="policy", result="failed" if found else "passed",
+        detail=detail, findings=tuple(found),
+    )  # fmt: skip
+
+
+def _imports(tree: ast.Module) -> Iterator[Finding]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [f"{'.' * node.level}{node.module or ''}"]
+        else:
+            continue
+        for module in modules:
+            if module.split(".")[0] not in MODULES:
+                yield Finding(
+                    code="policy_import", line=node.lineno, asked=f"import of '{module}'",
+                    allowed=f"modules of {', '.join(MODULES)}",
+                    fix="compute every value inside kernels",
+                )  # fmt: skip
+
+
+def _names(tree: ast.Module) -> Iterator[Finding]:
+    for node in ast.walk(tree):
+        name = getattr(node, "attr", None) or getattr(node, "id", None)
+        if not isinstance(node, ast.Attribute | ast.Name) or not isinstance(name, str):
+            continue
+        why = REFUSED.get(name)
+        if name.startswith("__"):
+            why = "reaches into the interpreter"
+        if why:
+            yield Finding(
+                code="policy_name", line=node.lineno, asked=f"'{name}', which {why}",
+                allowed="NKI calls, arithmetic on shapes, and kernel launches", fix="remove it",
+            )  # fmt: skip
+
+
+def _launches(tree: ast.Module) -> Iterator[Finding]:
+    """A kernel is defined, and the host function reaches a launch of one."""
+    kernels = {each.name for each in functions(tree) if is_kernel(each)}
+    if not kernels:
+        yield Finding(
+            code="policy_no_kernel", asked="a file that defines no kernel",
+            allowed="at least one function decorated with @nki.jit", fix="write the kernel",
+        )  # fmt: skip
+        return
+    hosts = {each.name: each for each in functions(tree) if each.name not in kernels}
+    if "forward" in hosts and not kernels & _reached("forward", hosts):
+        yield Finding(
+            code="policy_no_launch", line=hosts["forward"].lineno,
+            asked="a host function that launches no kernel",
+            allowed="forward(...) computes by launching the file's kernels", fix="launch them",
+        )  # fmt: skip
+
+
+def _reached(start: str, hosts: Mapping[str, ast.FunctionDef]) -> set[str]:
+    """Every name that is mentioned from a host function on, through other host functions."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        body = hosts.get(waiting.pop())
+        names = {n.id for n in ast.walk(body) if isinstance(n, ast.Name)} if body else set()
+        waiting += sorted(names - seen)
+        seen |= names
+    return seen
+
+
+def _signature(tree: ast.Module, inputs: tuple[InputSpec, ...]) -> Iterator[Finding]:
+    entry = next((each for each in functions(tree) if each.name == "forward"), None)
+    kernels = [each for each in functions(tree) if is_kernel(each)]
+    if entry is None and len(kernels) == 1:
+        entry = kernels[0]
+    if entry is None or entry.args.vararg:
+        return
+    names = [each.arg for each in (*entry.args.posonlyargs, *entry.args.args)]
+    least, most = len(names) - len(entry.args.defaults), len(names)
+    if not least <= len(inputs) <= most:
+        wanted = ", ".join(each.name for each in inputs)
+        yield Finding(
+            code="policy_signature", line=entry.lineno,
+            asked=f"{entry.name}({', '.join(names)}), {most} parameters",
+            allowed=f"{len(inputs)} parameters, in this order: {wanted}",
+            fix="take the captured inputs in call order, then the lifted weights",
+        )  # fmt: skip
