@@ -16,7 +16,7 @@ from nkiport.contracts.errors import DeviceLost
 from nkiport.contracts.judgement import Check, Finding
 from nkiport.contracts.tensors import InputSpec
 from nkiport.engines import functional_child
-from nkiport.engines.buffers import Array, Unreadable, read_arrays, write_arrays
+from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_arrays
 from nkiport.judge.draws import Trial, draw_trial
 from nkiport.sandbox import ChildResult, Limits, run_child
 from nkiport.simulator import check as static_check

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nkiport.engines.buffers import Array, read_arrays, write_arrays
+from nkiport.sandbox.buffers import Array, read_arrays, write_arrays
 from nkiport.simulator import Options, Simulation, estimate, simulate
 
 

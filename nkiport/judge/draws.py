@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nkiport.contracts.judgement import Oracle, Seed
 from nkiport.contracts.tensors import Draw, InputSpec
+from nkiport.sandbox.buffers import dtype_of
 
 Array = NDArray[Any]
 Distribution = Literal["normal", "large", "small", "constant", "one_hot", "mixed"]
@@ -79,16 +80,6 @@ def draw(spec: InputSpec, distribution: Distribution, rng: np.random.Generator) 
     else:
         values = how.mean + _spread(spec) * _NORMAL[kind](rng, spec.shape)
     return _fitted(values, how, spec.dtype)
-
-
-def dtype_of(name: str) -> np.dtype[Any]:
-    """The NumPy dtype of a contract's name.
-
-    >>> dtype_of("bfloat16").itemsize
-    2
-    """
-    own = getattr(ml_dtypes, name, None)
-    return np.dtype(name if own is None else own)
 
 
 def _integers(spec: InputSpec, kind: Distribution, rng: np.random.Generator) -> Array:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nkiport.contracts.judgement import Check, Finding, Oracle
-from nkiport.judge.draws import Trial, dtype_of
+from nkiport.judge.draws import Trial
+from nkiport.sandbox.buffers import dtype_of
 
 Array = NDArray[Any]
 Outputs = Sequence[Sequence[Array]]

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-
-from nkiport.judge.draws import dtype_of
 
 Array = NDArray[Any]
 MAX_ARRAYS = 4096
@@ -14,6 +13,16 @@ MAX_ARRAYS = 4096
 
 class Unreadable(ValueError):
     """What the child described does not fit what it wrote."""
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+    """The NumPy dtype of a contract's name.
+
+    >>> dtype_of("bfloat16").itemsize
+    2
+    """
+    own = getattr(ml_dtypes, name, None)
+    return np.dtype(name if own is None else own)
 
 
 def write_arrays(file: IO[bytes], arrays: Iterable[Array]) -> list[dict[str, Any]]:

@@ -1,0 +1,151 @@
+"""A reference as something to call: its file loaded, its weights exchanged, its answer flat."""
+
+import importlib.util
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+from nkiport.contracts.capture import Reference
+from nkiport.contracts.errors import CaptureFailed
+from nkiport.sandbox.buffers import Array, dtype_of
+
+SEED = 0
+"""For the weights a reference makes itself; the judge replaces every one."""
+
+
+class Callable_:  # noqa: N801 - 'Callable' is taken by typing
+    """One reference. Every call is on a fresh module in evaluation mode."""
+
+    def __init__(self, reference: Reference, tree: Path) -> None:
+        self.reference = reference
+        self._file = tree / reference.file
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The reference's file, imported."""
+        spec = importlib.util.spec_from_file_location("reference", self._file)
+        if spec is None or spec.loader is None:
+            raise CaptureFailed(f"'{self.reference.file}' is no Python file")
+        loaded = importlib.util.module_from_spec(spec)
+        _guarded("importing the file", spec.loader.exec_module, loaded)
+        return loaded
+
+    @cached_property
+    def target(self) -> Any:
+        """The module's object, or the function."""
+        found: Any = self.module
+        for name in self.reference.symbol.split("."):
+            found = getattr(found, name, None)
+        if found is None:
+            raise CaptureFailed(
+                f"'{self.reference.file}' has no '{self.reference.symbol}'; name a class or "
+                "a function of the file as the job's reference"
+            )
+        if self.reference.kind != "module":
+            return found
+        torch.manual_seed(SEED)
+        init = self.reference.init or self._given("get_init_inputs")
+        keywords = init if isinstance(init, dict) else {}
+        made = _guarded("making the module", found, *([] if keywords else init), **keywords)
+        if not isinstance(made, torch.nn.Module):
+            raise CaptureFailed(f"'{self.reference.symbol}' makes no torch.nn.Module")
+        return made.eval()
+
+    @cached_property
+    def arguments(self) -> list[Any]:
+        """The declared inputs: the job's specification, else the file's ``get_inputs()``."""
+        torch.manual_seed(SEED)
+        if self.reference.inputs:
+            return [_example(spec) for spec in self.reference.inputs]
+        given = self._given("get_inputs")
+        if not given:
+            raise CaptureFailed(
+                f"'{self.reference.file}' says nothing of its inputs; add 'def get_inputs():' "
+                "that returns a list of tensors, or give 'inputs' in the job's reference"
+            )
+        return list(given)
+
+    def __call__(
+        self, inputs: Sequence[Any], weights: dict[str, Any], *, wide: bool = False
+    ) -> list[Any]:
+        """Call it on tensors in the place of its own; other arguments stay as declared."""
+        target = self.target
+        if self.reference.kind == "module":
+            target = _with_weights(target.double() if wide else target, weights)
+        left = iter(inputs)
+        arguments = [next(left) if isinstance(a, torch.Tensor) else a for a in self.arguments]
+        with torch.no_grad():
+            return flat(_guarded("running the reference", target, *arguments))
+
+    def _given(self, name: str) -> Any:
+        function = getattr(self.module, name, None)
+        return [] if function is None else _guarded(f"calling {name}()", function)
+
+
+def flat(said: Any) -> list[Any]:
+    """The tensors of an answer, in order. Raises ``CaptureFailed`` for anything else."""
+    outputs = list(said) if isinstance(said, tuple | list) else [said]
+    if not outputs or not all(isinstance(each, torch.Tensor) for each in outputs):
+        kinds = ", ".join(type(each).__name__ for each in outputs) or "nothing"
+        raise CaptureFailed(f"the reference returns {kinds}; return a tensor or a tuple of them")
+    return outputs
+
+
+def to_torch(array: Array, *, wide: bool) -> Any:
+    """A tensor of the array's values, as float64 where ``wide`` and it is floating."""
+    kind = getattr(torch, array.dtype.name)
+    if array.dtype.kind in "iub":
+        return torch.from_numpy(np.ascontiguousarray(array))
+    values = torch.from_numpy(array.astype(np.float64))
+    return values if wide else values.to(kind)
+
+
+def from_torch(tensor: Any) -> Array:
+    """The array of a tensor's values in its own dtype."""
+    name = str(tensor.dtype).removeprefix("torch.")
+    own = getattr(ml_dtypes, name, None)
+    if own is None:
+        return np.asarray(tensor.detach().cpu().numpy())
+    return np.asarray(tensor.detach().cpu().double().numpy()).astype(dtype_of(name))
+
+
+def _guarded(what: str, function: Any, *arguments: Any, **keywords: Any) -> Any:
+    try:
+        return function(*arguments, **keywords)
+    except CaptureFailed:
+        raise
+    except Exception as error:
+        said = str(error).strip().splitlines() or [""]
+        raise CaptureFailed(f"{what} raised {type(error).__name__}: {said[0][:400]}") from error
+
+
+def _with_weights(model: Any, weights: dict[str, Any]) -> Any:
+    for path, owner in model.named_modules():
+        for own in (owner._parameters, owner._buffers):  # noqa: SLF001 - state dicts keep the dtype
+            for name, old in own.items():
+                lifted = f"{path}.{name}".lstrip(".").replace(".", "_")
+                if old is not None and lifted in weights:
+                    old.data = weights[lifted]
+    return model
+
+
+def _example(spec: Any) -> Any:
+    kind = getattr(torch, spec.dtype, None)
+    if kind is None:
+        raise CaptureFailed(f"input '{spec.name}' has dtype '{spec.dtype}', which torch lacks")
+    draw = spec.draw
+    low = 0.0 if draw.low is None else draw.low
+    high = 1.0 if draw.high is None else draw.high
+    if draw.kind == "boolean":
+        return torch.rand(spec.shape) < 0.5  # noqa: PLR2004
+    if draw.kind == "integers":
+        return torch.randint(int(low), int(high) + 1, spec.shape).to(kind)
+    if draw.kind == "uniform":
+        return (low + (high - low) * torch.rand(spec.shape)).to(kind)
+    return (draw.mean + draw.std * torch.randn(spec.shape)).to(kind)

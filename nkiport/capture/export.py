@@ -1,0 +1,280 @@
+"""Export what a reference computes: core-ATen nodes, weights lifted to inputs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nkiport.capture.callables import Callable_
+from nkiport.capture.draws import drawn
+from nkiport.capture.work import flops_of
+from nkiport.contracts.base import DType
+from nkiport.contracts.capture import Reference
+from nkiport.contracts.errors import CaptureFailed
+from nkiport.contracts.graph import DTypeArg, Graph, Node, Ref
+from nkiport.contracts.tensors import InputSpec, TensorSpec
+
+MOST_BYTES = 2 * 1024**3
+"""Of inputs, weights and outputs together; more does not fit a worker's child."""
+PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+NOT_VALUES = frozenset({"layout", "device", "pin_memory", "memory_format", "non_blocking"})
+
+
+def captured(reference: Reference, tree: Path) -> dict[str, Any]:
+    """A ``Capture`` as JSON, without the digest of the source.
+
+    Raises ``CaptureFailed`` for what is random, too large, or not made of tensors.
+    """
+    run = Callable_(reference, tree)
+    outputs = _repeated(run)
+    specs = tuple(
+        TensorSpec(name=f"output_{i}", shape=tuple(each.shape) or (1,), dtype=dtype_name(each))
+        for i, each in enumerate(outputs)
+    )
+    graph, because, weights = None, "", _weights(run)
+    inputs = _inputs(run) + weights
+    try:
+        graph = _graph(run)
+        inputs = graph.inputs
+    except CaptureFailed as reason:
+        because = str(reason)
+    moved = _bytes(run, outputs, inputs)
+    return {
+        "reference": reference.model_dump(mode="json"),
+        "inputs": [each.model_dump(mode="json") for each in inputs],
+        "outputs": [each.model_dump(mode="json") for each in specs],
+        "graph": graph.model_dump(mode="json") if graph else None,
+        "no_graph_because": because,
+        "float64_golden": _runs_wide(run),
+        "flops": flops_of(graph) if graph else 0.0,
+        "bytes_moved": moved,
+    }
+
+
+def dtype_name(tensor: Any) -> DType:
+    """The contract's name of a tensor's dtype."""
+    return str(tensor.dtype).removeprefix("torch.")  # type: ignore[return-value]  # pydantic checks
+
+
+def _repeated(run: Callable_) -> list[Any]:
+    """Its outputs, after making sure that the same inputs give the same twice."""
+    tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
+    torch.manual_seed(1)
+    first = run([each.clone() for each in tensors], {})
+    torch.manual_seed(2)
+    again = run([each.clone() for each in tensors], {})
+    same = len(first) == len(again) and all(
+        a.shape == b.shape and torch.equal(a.nan_to_num(), b.nan_to_num())
+        for a, b in zip(first, again, strict=True)
+    )
+    if not same:
+        raise CaptureFailed(
+            "the reference is random: the same inputs gave two answers; pass the random values "
+            "as inputs, or switch dropout off"
+        )
+    if any(each.is_complex() or each.is_sparse for each in first):
+        raise CaptureFailed("the reference returns complex or sparse tensors; return dense reals")
+    return first
+
+
+def _runs_wide(run: Callable_) -> bool:
+    """Whether the reference also runs in float64; Triton's interpreter keeps its own dtypes."""
+    if run.reference.kind != "module":
+        return False
+    wide = Callable_(run.reference, run._file.parent)  # noqa: SLF001 - the same file, loaded anew
+    wide._file = run._file  # noqa: SLF001
+    tensors = [each for each in wide.arguments if isinstance(each, torch.Tensor)]
+    try:
+        said = wide([t.double() if t.is_floating_point() else t for t in tensors], {}, wide=True)
+    except CaptureFailed:
+        return False
+    return all(each.dtype == torch.float64 for each in said if each.is_floating_point())
+
+
+def _inputs(run: Callable_) -> tuple[InputSpec, ...]:
+    if run.reference.inputs:
+        return run.reference.inputs
+    tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
+    return tuple(_spec(f"input_{i}", each, "input") for i, each in enumerate(tensors))
+
+
+def _weights(run: Callable_) -> tuple[InputSpec, ...]:
+    if run.reference.kind != "module":
+        return ()
+    named = [*run.target.named_parameters(), *run.target.named_buffers()]
+    return tuple(
+        _spec(name.replace(".", "_"), tensor, "weight") for name, tensor in named if tensor.ndim
+    )
+
+
+def _spec(name: str, tensor: Any, role: Any) -> InputSpec:
+    shape = tuple(tensor.shape)
+    if 0 in shape:
+        raise CaptureFailed(f"input '{name}' is empty: its shape is {list(shape)}")
+    return InputSpec(
+        name=name, shape=shape, dtype=dtype_name(tensor), role=role, draw=drawn(tensor, role)
+    )
+
+
+def _bytes(run: Callable_, outputs: list[Any], inputs: tuple[InputSpec, ...]) -> float:
+    tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
+    size = {name.replace(".", "_"): t for name, t in _named(run)}
+    lifted = [size[each.name] for each in inputs if each.name in size]
+    total = sum(each.numel() * each.element_size() for each in [*tensors, *outputs, *lifted])
+    if total > MOST_BYTES:
+        raise CaptureFailed(
+            f"the reference moves {total} bytes, at most {MOST_BYTES} are taken; "
+            "declare smaller inputs"
+        )
+    return float(total)
+
+
+def _named(run: Callable_) -> list[tuple[str, Any]]:
+    if run.reference.kind != "module":
+        return []
+    return [*run.target.named_parameters(), *run.target.named_buffers()]
+
+
+def _graph(run: Callable_) -> Graph:
+    if run.reference.kind != "module":
+        from nkiport.capture.triton_graph import graph_of_launch
+
+        return graph_of_launch(run, _inputs(run))
+    program = _exported(run)
+    return _Reader(run, program).graph()
+
+
+def _exported(run: Callable_) -> Any:
+    try:
+        with torch.no_grad():
+            program = torch.export.export(run.target, tuple(run.arguments))
+            return program.run_decompositions()
+    except Exception as error:
+        said = (str(error).strip().splitlines() or [""])[0][:300]
+        raise CaptureFailed(
+            f"torch.export refuses the module ({type(error).__name__}: {said}); its control flow "
+            "may depend on data"
+        ) from error
+
+
+class _Reader:
+    """An exported program, read into the contract's graph."""
+
+    def __init__(self, run: Callable_, program: Any) -> None:
+        self._run = run
+        self._program = program
+        self._alias: dict[str, Ref] = {}
+        self._nodes: list[Node] = []
+
+    def graph(self) -> Graph:
+        inputs = self._specs()
+        for node in self._program.graph.nodes:
+            if node.op == "call_function":
+                self._add(node)
+        last = next(n for n in self._program.graph.nodes if n.op == "output")
+        outputs = tuple(self._argument(each) for each in last.args[0])
+        if not all(isinstance(each, Ref) for each in outputs):
+            raise CaptureFailed("the reference returns a value that is no tensor of its graph")
+        used = _used(self._nodes, outputs)
+        kept = tuple(each for each in inputs if each.role == "input" or each.name in used)
+        return Graph(inputs=kept, nodes=tuple(self._nodes), outputs=outputs)  # type: ignore[arg-type]
+
+    def _specs(self) -> tuple[InputSpec, ...]:
+        """Inputs in call order, then the weights; constants of one element become nodes."""
+        signature, state = self._program.graph_signature, self._program.state_dict
+        tensors = iter([a for a in self._run.arguments if isinstance(a, torch.Tensor)])
+        inputs, weights = [], []
+        for each in signature.input_specs:
+            name = each.arg.name
+            if each.kind.name == "USER_INPUT":
+                if hasattr(each.arg, "value"):
+                    continue  # a number, which torch.export wrote into the graph
+                inputs.append(_spec(self._renamed(name, name), next(tensors), "input"))
+                continue
+            tensor = state.get(each.target)
+            constant = tensor is None
+            tensor = self._program.constants.get(each.target) if constant else tensor
+            if constant or tensor.ndim == 0:
+                self._constant(name, tensor)
+            else:
+                lifted = self._renamed(name, each.target.replace(".", "_"))
+                weights.append(_spec(lifted, tensor, "weight"))
+        return (*inputs, *weights)
+
+    def _renamed(self, name: str, to: str) -> str:
+        self._alias[name] = Ref(ref=to)
+        return to
+
+    def _constant(self, name: str, tensor: Any) -> None:
+        if tensor is None or tensor.numel() != 1:
+            raise CaptureFailed(f"the module makes a constant tensor '{name}' while it runs")
+        value = tensor.reshape(-1)[0].item()
+        self._nodes.append(
+            Node(
+                name=name, op="aten.full.default", args=(tuple(tensor.shape), value),
+                shape=tuple(tensor.shape), dtype=dtype_name(tensor),
+            )
+        )  # fmt: skip
+
+    def _add(self, node: Any) -> None:
+        if node.target.__name__ == "getitem":
+            of = self._argument(node.args[0])
+            self._alias[node.name] = Ref(ref=of.ref, index=node.args[1])  # type: ignore[union-attr]
+            return
+        value = node.meta.get("val")
+        if value is None:
+            return
+        first = _first(value)
+        if not isinstance(first, torch.Tensor):
+            raise CaptureFailed(f"'{node.target}' gives a number that depends on data")
+        self._nodes.append(
+            Node(
+                name=node.name,
+                op=str(node.target),
+                args=tuple(self._argument(each) for each in node.args),
+                kwargs={
+                    name: self._argument(each)
+                    for name, each in node.kwargs.items()
+                    if name not in NOT_VALUES
+                },
+                shape=tuple(first.shape),
+                dtype=dtype_name(first),
+                source=_source(node),
+            )
+        )
+
+    def _argument(self, value: Any) -> Any:
+        if isinstance(value, torch.fx.Node):
+            return self._alias.get(value.name, Ref(ref=value.name))
+        if isinstance(value, list | tuple):
+            return tuple(self._argument(each) for each in value)
+        if isinstance(value, torch.dtype):
+            return DTypeArg(dtype=str(value).removeprefix("torch."))  # type: ignore[arg-type]
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        return str(value)
+
+
+def _first(value: Any) -> Any:
+    """The value, or the first of several that is there: shapes follow from the operator."""
+    several = value if isinstance(value, tuple | list) else [value]
+    return next((each for each in several if each is not None), None)
+
+
+def _used(nodes: list[Node], outputs: tuple[Any, ...]) -> set[str]:
+    found: set[str] = set()
+    waiting: list[Any] = [*outputs, *(a for n in nodes for a in (*n.args, *n.kwargs.values()))]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Ref):
+            found.add(each.ref)
+        elif isinstance(each, tuple):
+            waiting += each
+    return found
+
+
+def _source(node: Any) -> str:
+    """The user's line a node came from, for comments in what is generated."""
+    places = PLACE.findall(node.meta.get("stack_trace") or "")
+    return f"{Path(places[-1][0]).name}:{places[-1][1]}" if places else ""
