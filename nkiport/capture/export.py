@@ -1,5 +1,6 @@
 """Export what a reference computes: core-ATen nodes, weights lifted to inputs."""
 
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,16 @@ def _inputs(run: Callable_) -> tuple[InputSpec, ...]:
     if run.reference.inputs:
         return run.reference.inputs
     tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
-    return tuple(_spec(f"input_{i}", each, "input") for i, each in enumerate(tensors))
+    names = _parameters(run, len(tensors))
+    return tuple(_spec(n, each, "input") for n, each in zip(names, tensors, strict=True))
+
+
+def _parameters(run: Callable_, count: int) -> list[str]:
+    """The names that the reference gives its tensors, where each argument is one."""
+    function = run.target.forward if run.reference.kind == "module" else run.target
+    names = list(inspect.signature(function).parameters)[:count]
+    plain = len(names) == count == len(run.arguments)
+    return names if plain else [f"input_{i}" for i in range(count)]
 
 
 def _weights(run: Callable_) -> tuple[InputSpec, ...]:
