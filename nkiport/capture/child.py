@@ -54,9 +54,7 @@ class ChildReferences:
             self._last = (key, self._both(oracle, tree, trials))
         return self._last[1][precision]
 
-    def _both(
-        self, oracle: Oracle, tree: Path, trials: Sequence[Mapping[str, Array]]
-    ) -> Goldens:
+    def _both(self, oracle: Oracle, tree: Path, trials: Sequence[Mapping[str, Array]]) -> Goldens:
         precisions = ["working", *(["float64"] if oracle.float64_golden else [])]
         with (
             _scratch(tree) as scratch,

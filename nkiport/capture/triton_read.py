@@ -137,7 +137,9 @@ class Reading:
                 return _add(one, other, node)
             if isinstance(op, ast.Mult) and int in kinds:
                 index, factor = (one, other) if kinds[0] is Index else (other, one)
-                return Index(index.program * factor, index.lane * factor, index.start * factor, index.lanes)  # noqa: E501
+                return Index(
+                    index.program * factor, index.lane * factor, index.start * factor, index.lanes
+                )  # noqa: E501
         elif type(op) in ON_NUMBERS:
             return ON_NUMBERS[type(op)](one, other)
         raise _stopped(node)

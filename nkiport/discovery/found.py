@@ -8,7 +8,7 @@ from nkiport.contracts.discovery import KernelKind
 MOST_SNIPPET = 1500
 
 
-class Skip(Exception):  # noqa: N818 - an outcome of reading a file, not an error
+class Skip(Exception):
     """The file is not read, for the reason given."""
 
 

@@ -7,7 +7,9 @@ from nkiport.discovery import cuda
 from nkiport.discovery.found import Found, Skip
 from nkiport.discovery.syntax import File, decorated, string_in
 
-INPUTS = "its inputs: add 'def get_inputs():' that returns a list of tensors, or give them in the job"
+INPUTS = (
+    "its inputs: add 'def get_inputs():' that returns a list of tensors, or give them in the job"
+)
 LAUNCH = (
     "a launch function: add 'def run(x): ...' that allocates the output and calls "
     "'{name}[grid](...)', or give a grid and the roles of its arguments in the job"
@@ -80,7 +82,9 @@ def _nki(file: File) -> list[Found]:
 def _modules(file: File) -> list[Found]:
     found = []
     for each in file.modules:
-        forward = next(f for f in each.body if isinstance(f, ast.FunctionDef) and f.name == "forward")
+        forward = next(
+            f for f in each.body if isinstance(f, ast.FunctionDef) and f.name == "forward"
+        )
         missing = [] if "get_inputs" in file.top_level else [INPUTS]
         if file.needs_arguments(each) and "get_init_inputs" not in file.top_level:
             missing.append(INIT)
@@ -145,5 +149,3 @@ def _with_reference(kernel: Found, file: File, likely: str | None, extension: st
         "proposed_reference": f"{file.name}:{likely}" if likely else None,
     }
     return Found(**fields)
-
-

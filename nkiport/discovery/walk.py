@@ -58,9 +58,7 @@ def _files(root: Path) -> Iterator[tuple[Path, str]]:
                 yield path, "a link to a folder"
             elif name in VENDORED or name.endswith(".egg-info"):
                 yield path, "a vendored or generated folder"
-        folders[:] = sorted(
-            n for n in folders if n not in VENDORED and not n.endswith(".egg-info")
-        )
+        folders[:] = sorted(n for n in folders if n not in VENDORED and not n.endswith(".egg-info"))
         for name in sorted(files):
             path = here / name
             if path.suffix in READERS:

@@ -137,4 +137,3 @@ def _report(
         report_key=key,
         seconds=report.seconds,
     )
-

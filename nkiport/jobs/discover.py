@@ -47,9 +47,7 @@ def _begin(job: Job, records: Records, clock: Clock) -> None:
     if job.status != "queued":
         return
     try:
-        records.replace(
-            job.model_copy(update={"status": "discovering", "updated": clock.now()})
-        )
+        records.replace(job.model_copy(update={"status": "discovering", "updated": clock.now()}))
     except Conflict as lost:
         raise StoreBusy(f"job '{job.job_id}' changed while it was started") from lost
 

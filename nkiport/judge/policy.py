@@ -40,7 +40,9 @@ def policy(source: str, inputs: tuple[InputSpec, ...]) -> Check:
         found = [Finding(code="policy_syntax", asked=f"text that is not Python: {error}")]
     else:
         found = [*_imports(tree), *_names(tree), *_launches(tree), *_signature(tree, inputs)]
-    detail = found[0].sentence() if found else "only kernels, and a host function that launches them"
+    detail = (
+        found[0].sentence() if found else "only kernels, and a host function that launches them"
+    )
     return Check(
         name="static policy", stage="policy", result="failed" if found else "passed",
         detail=detail, findings=tuple(found),

@@ -163,9 +163,7 @@ def migrate(
         if planned.action == "stop":
             return Migrated(verdict, bench.candidate(number), reason or planned.reason)
         number = planned.attempt
-        ask = GenerateRequest(
-            job_id=JOB, kernel_id=KERNEL, attempt=number, backend=planned.backend
-        )
+        ask = GenerateRequest(job_id=JOB, kernel_id=KERNEL, attempt=number, backend=planned.backend)
         written = generate(ask, **stores, backends=backends, clock=SystemClock())
         told(f"generate   {written.outcome}  {planned.backend}  {written.reason}")
         good = written.outcome == "generated"
