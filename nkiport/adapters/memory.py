@@ -57,6 +57,10 @@ class Artifacts:
         self.get(key)
         return f"memory://{key}?seconds={seconds}"
 
+    def upload_link(self, key: Key, size: int, seconds: int) -> str:
+        """An address that only means something inside this process."""
+        return f"memory://{key}?bytes={size}&seconds={seconds}"
+
 
 class Records:
     """The table in a dictionary; writes compare versions as DynamoDB's conditions do."""

@@ -220,6 +220,22 @@ class LedgerEntry(Record):
         return f"LEDGER#{self.kernel_id}#{self.call_id}"
 
 
+class WorkEntry(Record):
+    """How long a worker took for one task; the same task done twice counts once."""
+
+    job_id: JobId
+    kernel_id: KernelId
+    step: str
+    attempt: int
+    seconds: float
+
+    def partition(self) -> str:
+        return f"JOB#{self.job_id}"
+
+    def sort(self) -> str:
+        return f"WORK#{self.kernel_id}#{self.attempt:04d}#{self.step}"
+
+
 class IdempotencyRecord(Record):
     """The job that an idempotency key of an owner started."""
 

@@ -52,6 +52,10 @@ class Artifacts(Protocol):
         """An address from which a person can read the artifact for that long."""
         ...
 
+    def upload_link(self, key: Key, size: int, seconds: int) -> str:
+        """An address that takes exactly ``size`` bytes by PUT for that long."""
+        ...
+
 
 class Records(Protocol):
     """The table. Writes are conditional, so the same work done twice leaves one record."""

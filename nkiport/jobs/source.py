@@ -39,6 +39,15 @@ def unpack_source(data: bytes, into: Path, *, most_bytes: int = MOST_BYTES) -> N
         raise BadSource(f"the source is no readable zip archive: {error}") from error
 
 
+def check_source(data: bytes, *, most_bytes: int = MOST_BYTES) -> None:
+    """Refuse an archive by its table alone, unpacking nothing. Raises as ``unpack_source``."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check([member for member in archive.infolist() if not member.is_dir()], most_bytes)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise BadSource(f"the source is no readable zip archive: {error}") from error
+
+
 def pack_tree(root: Path) -> bytes:
     """A tree as a zip: the same files give the same bytes. Links are left out."""
     packed = io.BytesIO()

@@ -1,0 +1,1 @@
+"""Lets the holder of the local token in."""
