@@ -3,7 +3,6 @@
 import hashlib
 from typing import Any
 
-from cryptography.hazmat.primitives.serialization import load_der_public_key
 from securesystemslib.signer import Signature, SSlibKey
 
 ALGORITHM = "ECDSA_SHA_256"
@@ -22,10 +21,12 @@ class KmsSigner:
             KeyId=self._arn, Message=hashlib.sha256(payload).digest(), MessageType="DIGEST",
             SigningAlgorithm=ALGORITHM,
         )  # fmt: skip
-        return Signature(self.key().keyid, bytes(answer["Signature"]).hex())
+        return Signature(self._arn, bytes(answer["Signature"]).hex())
 
     def key(self) -> SSlibKey:
-        """The public half, to verify with."""
+        """The public half, to verify with. Needs ``cryptography``, which signing does not."""
+        from cryptography.hazmat.primitives.serialization import load_der_public_key
+
         answer = self._client.get_public_key(KeyId=self._arn)
         public: Any = load_der_public_key(bytes(answer["PublicKey"]))
-        return SSlibKey.from_crypto(public)
+        return SSlibKey.from_crypto(public, keyid=self._arn)

@@ -1,0 +1,1 @@
+"""The worker: takes device work from the queue, runs it in a child, returns the task token."""
