@@ -68,6 +68,14 @@ def verify(data: bytes, key: Key) -> Evidence:
     return evidence
 
 
+def signed_by(data: bytes) -> str:
+    """The id of the key that signed an envelope, unchecked. Raises ``BadRequest``."""
+    try:
+        return str(json.loads(data)["signatures"][0]["keyid"])
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise BadRequest(f"this is no signed envelope: {error}") from error
+
+
 def commitment(seed: Seed) -> str:
     """SHA-256 of the seed's JSON: published at the gate, checked after the reveal."""
     return hashlib.sha256(seed.model_dump_json().encode()).hexdigest()

@@ -1,0 +1,5 @@
+"""MCP."""
+
+
+def serve() -> None:
+    """Serve."""
