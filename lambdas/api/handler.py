@@ -41,5 +41,3 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     answer = app.resolve(event, context)
     logger.info("answered", extra={"path": event.get("path"), "status": answer["statusCode"]})
     return answer
-
-

@@ -60,7 +60,7 @@ class Ports:
 
 
 def application(ports: Callable[[], Ports]) -> APIGatewayRestResolver:
-    """The API; ``ports`` is called once a request needs them, so that its description needs none."""
+    """The API; ``ports`` is called when a request needs them: describing it needs none."""
     app = APIGatewayRestResolver(enable_validation=True)
     _jobs(app, ports)
     _more(app, ports)
@@ -145,14 +145,16 @@ def _more(app: APIGatewayRestResolver, ports: Callable[[], Ports]) -> None:
 
 
 def _errors(app: APIGatewayRestResolver) -> None:
-    @app.exception_handler(NkiportError)
+    @app.exception_handler(NkiportError)  # type: ignore[untyped-decorator]
     def refused(error: NkiportError) -> Response[str]:
         status = next(code for kind, code in STATUS if isinstance(error, kind))
         return _said(status, type(error).__name__, str(error))
 
-    @app.exception_handler(RequestValidationError)
+    @app.exception_handler(RequestValidationError)  # type: ignore[untyped-decorator]
     def invalid(error: RequestValidationError) -> Response[str]:
-        found = [f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()]
+        found = [
+            f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in error.errors()
+        ]
         return _said(HTTPStatus.BAD_REQUEST, "BadRequest", "; ".join(found))
 
 

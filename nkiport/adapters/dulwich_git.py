@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from dulwich import porcelain
 from dulwich.errors import NotGitRepository
 from dulwich.object_store import iter_tree_contents
-from dulwich.objects import Blob, Commit
+from dulwich.objects import Blob, Commit, ObjectID
 from dulwich.repo import Repo
 
 from nkiport.contracts.errors import BadSource, SourceTooLarge
@@ -43,7 +43,7 @@ class DulwichGit:
 
 
 def _write(repository: Repo, source: GitSource, into: Path, max_bytes: int) -> None:
-    name = source.commit.encode()
+    name = ObjectID(source.commit.encode())
     if name not in repository.object_store:
         raise BadSource(f"'{source.url}' has no commit {source.commit}")
     commit = repository[name]

@@ -3,7 +3,7 @@
 import inspect
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -55,7 +55,7 @@ def captured(reference: Reference, tree: Path) -> dict[str, Any]:
 
 def dtype_name(tensor: Any) -> DType:
     """The contract's name of a tensor's dtype."""
-    return str(tensor.dtype).removeprefix("torch.")  # type: ignore[return-value]  # pydantic checks
+    return cast("DType", str(tensor.dtype).removeprefix("torch."))  # pydantic checks it
 
 
 def _repeated(run: Callable_) -> list[Any]:
@@ -188,7 +188,7 @@ class _Reader:
             raise CaptureFailed("the reference returns a value that is no tensor of its graph")
         used = _used(self._nodes, outputs)
         kept = tuple(each for each in inputs if each.role == "input" or each.name in used)
-        return Graph(inputs=kept, nodes=tuple(self._nodes), outputs=outputs)  # type: ignore[arg-type]
+        return Graph(inputs=kept, nodes=tuple(self._nodes), outputs=outputs)
 
     def _specs(self) -> tuple[InputSpec, ...]:
         """Inputs in call order, then the weights; constants of one element become nodes."""
@@ -230,7 +230,7 @@ class _Reader:
     def _add(self, node: Any) -> None:
         if node.target.__name__ == "getitem":
             of = self._argument(node.args[0])
-            self._alias[node.name] = Ref(ref=of.ref, index=node.args[1])  # type: ignore[union-attr]
+            self._alias[node.name] = Ref(ref=of.ref, index=node.args[1])
             return
         value = node.meta.get("val")
         if value is None:
@@ -260,7 +260,7 @@ class _Reader:
         if isinstance(value, list | tuple):
             return tuple(self._argument(each) for each in value)
         if isinstance(value, torch.dtype):
-            return DTypeArg(dtype=str(value).removeprefix("torch."))  # type: ignore[arg-type]
+            return DTypeArg(dtype=str(value).removeprefix("torch."))
         if value is None or isinstance(value, bool | int | float | str):
             return value
         return str(value)

@@ -67,7 +67,7 @@ class Tile:
 
 @dataclass
 class Reading:
-    """The state of reading one kernel. Raises ``CaptureFailed`` with the construct that stops it."""
+    """The state of reading one kernel. ``CaptureFailed`` names the construct that stops it."""
 
     launch: Launch
     names: Mapping[int, str]
@@ -139,7 +139,7 @@ class Reading:
                 index, factor = (one, other) if kinds[0] is Index else (other, one)
                 return Index(
                     index.program * factor, index.lane * factor, index.start * factor, index.lanes
-                )  # noqa: E501
+                )
         elif type(op) in ON_NUMBERS:
             return ON_NUMBERS[type(op)](one, other)
         raise _stopped(node)
@@ -157,7 +157,7 @@ class Reading:
             return self._node("aten.mul.Tensor", (turned, one))
         return self._node(f"aten.{name}.Tensor", (other, one))
 
-    def _call(self, node: ast.Call) -> Any:
+    def _call(self, node: ast.Call) -> Any:  # noqa: PLR0911 - one return for each kind of call
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         given = [self._value(each) for each in node.args] if name != "to" else []
         named = {each.arg or "": each.value for each in node.keywords}
@@ -240,7 +240,7 @@ def _result(op: str, given: tuple[Any, ...], tiles: list[Tile]) -> Shape:
         return tuple(given[1])
     if op in REDUCED.values():
         return (*tiles[0].shape[:-1], 1)
-    return tuple(torch.broadcast_shapes(*(each.shape for each in tiles)))
+    return tuple(torch.broadcast_shapes(*(each.shape for each in tiles)))  # type: ignore[no-untyped-call]
 
 
 def _add(one: Any, other: Any, node: ast.AST) -> Index:

@@ -17,7 +17,8 @@ MOVES = (
 
 def flops_of(graph: Graph) -> float:
     """Multiply-adds count twice; every other operator counts once for each element it reads."""
-    shapes = {each.name: each.shape for each in (*graph.inputs, *graph.nodes)}
+    shapes = {each.name: each.shape for each in graph.inputs}
+    shapes |= {each.name: each.shape for each in graph.nodes}
     return float(sum(_flops(node, shapes) for node in graph.nodes))
 
 

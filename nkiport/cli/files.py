@@ -1,7 +1,7 @@
 """Commands on files of this machine: nothing is sent anywhere."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
@@ -139,12 +139,12 @@ def _limits(atol: float, rtol: float) -> Requirements:
 
 
 def _target(name: str) -> TargetName:
-    if name not in ("trn1", "trn2", "trn3"):
+    if name not in get_args(TargetName):
         raise BadRequest(f"there is no target '{name}'; there are trn1, trn2 and trn3")
-    return name
+    return cast("TargetName", name)
 
 
 def _backend(name: str) -> BackendName:
     if name not in ("auto", "recipes"):
         raise BadRequest(f"'{name}' runs in a service only; here there are recipes and auto")
-    return name
+    return cast("BackendName", name)

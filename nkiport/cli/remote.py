@@ -76,9 +76,7 @@ def gate(
         console().print(f"the {name} gate is", coloured(decided.status))
 
 
-def jobs(
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 20, json: AsJson = False
-) -> None:
+def jobs(limit: Annotated[int, typer.Option(min=1, max=100)] = 20, json: AsJson = False) -> None:
     """List jobs, newest first."""
     listed = Client.connected().jobs(limit)
     if json:
@@ -136,10 +134,11 @@ def verify(
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
     from securesystemslib.signer import SSlibKey
 
-    from nkiport.judge.evidence import signed_by, verify as checked
+    from nkiport.judge.evidence import signed_by
+    from nkiport.judge.evidence import verify as checked
 
     data, public = file.read_bytes(), load_pem_public_key(public_key.read_bytes())
-    evidence = checked(data, SSlibKey.from_crypto(public, keyid=signed_by(data)))  # type: ignore[arg-type]
+    evidence = checked(data, SSlibKey.from_crypto(public, keyid=signed_by(data)))
     if json:
         as_json(evidence)
     else:

@@ -16,7 +16,6 @@ from nkiport.contracts.base import (
 from nkiport.contracts.capture import Reference
 from nkiport.contracts.tensors import InputSpec, TensorSpec
 
-
 CheckResult = Literal["passed", "failed", "not_measured"]
 
 

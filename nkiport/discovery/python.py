@@ -15,6 +15,7 @@ LAUNCH = (
     "'{name}[grid](...)', or give a grid and the roles of its arguments in the job"
 )
 INIT = "its constructor's arguments: add 'def get_init_inputs():' that returns them"
+INLINE = "a __global__ function in a string given to load_inline"
 TRITON_RANK, NKI_RANK = 4.0, 0.0
 WORK = {
     "matmul": 3.0, "mm": 3.0, "bmm": 3.0, "linear": 3.0, "conv1d": 3.0, "conv2d": 3.0,
@@ -110,9 +111,9 @@ def _cuda(file: File) -> tuple[list[Found], set[str]]:
         extension = file.assigned_to(call)
         candidates = [m.name for m in file.modules if extension not in file.names(m)]
         for constant in _sources(file, call):
-            for node in cuda.global_functions(constant.value):
-                kernel = cuda.kernel(node, file.name, constant.lineno - 1, constant.value,
-                                     why="a __global__ function in a string given to load_inline")  # fmt: skip
+            text = str(constant.value)
+            for node in cuda.global_functions(text):
+                kernel = cuda.kernel(node, file.name, constant.lineno - 1, text, why=INLINE)
                 likely = _likely(kernel.name, candidates)
                 references |= {likely} if likely else set()
                 found.append(_with_reference(kernel, file, likely, extension))

@@ -16,9 +16,9 @@ from nkiport.contracts.errors import DeviceLost
 from nkiport.contracts.judgement import Check, Finding
 from nkiport.contracts.tensors import InputSpec
 from nkiport.engines import functional_child
-from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_arrays
 from nkiport.judge.draws import Trial, draw_trial
 from nkiport.sandbox import ChildResult, Limits, run_child
+from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_arrays
 from nkiport.simulator import check as static_check
 
 FINDINGS = TypeAdapter(tuple[Finding, ...])
@@ -142,7 +142,8 @@ def _ended(child: ChildResult) -> Finding:
 
 def _check(name: str, stage: Stage, findings: tuple[Finding, ...], passed: str) -> Check:
     errors = [each for each in findings if each.severity == "error"]
-    detail = f"{len(errors)} findings" if errors else passed
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    detail = errors[0].sentence() + more if errors else passed
     result = "failed" if errors else "passed"
     return Check(name=name, stage=stage, result=result, detail=detail, findings=findings)
 
@@ -157,7 +158,7 @@ def _repeats(check: Check, first: Sequence[Array], again: Sequence[Array]) -> Ch
         fix="write every element of each output; read nothing that was not written",
     )  # fmt: skip
     return check.model_copy(
-        update={"result": "failed", "detail": "1 findings", "findings": (finding,)}
+        update={"result": "failed", "detail": finding.sentence(), "findings": (finding,)}
     )
 
 

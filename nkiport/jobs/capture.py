@@ -77,4 +77,4 @@ def proposed(kernel: FoundKernel) -> Reference | None:
         return None
     file, _, symbol = place.rpartition(":")
     kind = "module" if kernel.kind == "cuda" else "function"
-    return Reference(kind=kind, file=file, symbol=symbol)  # type: ignore[arg-type]
+    return Reference(kind=kind, file=file, symbol=symbol)

@@ -117,7 +117,7 @@ def _report(
         job_id=task.job_id,
         kernel_id=task.kernel_id,
         attempt=task.attempt,
-        step=task.step,  # type: ignore[arg-type]  # pydantic refuses a capture here
+        step=task.step,
         level=engine.level,
         engine=engine.name,
         checks=tuple(checks),

@@ -5,6 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import nkiport
+import nkiport.judge.evidence as proof
 from nkiport.contracts import keys
 from nkiport.contracts.errors import NotFound
 from nkiport.contracts.evidence import Environment, Evidence
@@ -23,7 +24,6 @@ from nkiport.jobs.delivered import (
 from nkiport.jobs.generate import attempts_of, oracle_of
 from nkiport.jobs.ledger import entries
 from nkiport.jobs.ports import Artifacts, Clock, Records
-from nkiport.judge import evidence as proof
 
 PACKAGES = ("numpy", "ml_dtypes", "torch", "triton", "pydantic")
 

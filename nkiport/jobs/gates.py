@@ -173,7 +173,7 @@ def _advance(
         job = _job(job_id, records)
         if job.status in ENDED:
             return job
-        changes = {"status": status, "updated": clock.now()}
+        changes: dict[str, object] = {"status": status, "updated": clock.now()}
         if found is not None:
             changes["found"] = found
         try:

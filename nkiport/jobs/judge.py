@@ -95,7 +95,7 @@ def _closed(
     if attempt.status != "judged":
         attempt = _replaced(attempt.model_copy(update=changes), records)
     result = verdict.outcome if verdict is not None and accepted else "again"
-    return JudgeResult(**dict(request), outcome=result, reason=attempt.feedback[:MOST_REASON])  # type: ignore[arg-type]
+    return JudgeResult(**dict(request), outcome=result, reason=attempt.feedback[:MOST_REASON])
 
 
 def _replaced(attempt: Attempt, records: Records) -> Attempt:

@@ -71,7 +71,9 @@ def submit_job(
     return show_job(job_id, owner=owner, records=records)
 
 
-def list_jobs(*, owner: str, records: Records, limit: int = 20, before: str | None = None) -> JobList:  # noqa: E501
+def list_jobs(
+    *, owner: str, records: Records, limit: int = 20, before: str | None = None
+) -> JobList:
     """A page of the owner's jobs, newest first."""
     wanted = max(1, min(limit, MOST_LISTED))
     found = records.jobs(owner, wanted, before)
@@ -120,9 +122,7 @@ def artifact_link(
     if not path or ".." in path.split("/") or path.startswith("/"):
         raise BadRequest(f"'{path}' is no name of an artifact")
     key = f"jobs/{job_id}/{path}"
-    return ArtifactLink(
-        name=path, bytes=artifacts.size(key), url=artifacts.link(key, LINK_SECONDS)
-    )
+    return ArtifactLink(name=path, bytes=artifacts.size(key), url=artifacts.link(key, LINK_SECONDS))
 
 
 def request_upload(size: int, *, artifacts: Artifacts) -> Upload:
@@ -130,9 +130,7 @@ def request_upload(size: int, *, artifacts: Artifacts) -> Upload:
     if size > MOST_BYTES:
         raise SourceTooLarge(f"the archive has {size} bytes; at most {MOST_BYTES} are taken")
     key = keys.upload(secrets.token_hex(32))
-    return Upload(
-        key=key, url=artifacts.upload_link(key, size, LINK_SECONDS), seconds=LINK_SECONDS
-    )
+    return Upload(key=key, url=artifacts.upload_link(key, size, LINK_SECONDS), seconds=LINK_SECONDS)
 
 
 def owned(job_id: str, owner: str, records: Records) -> Job:
@@ -144,7 +142,7 @@ def owned(job_id: str, owner: str, records: Records) -> Job:
 
 
 def _job_id(request: JobRequest, owner: str) -> str:
-    """With an idempotency key the id follows from it, so that a crash in between changes nothing."""
+    """With an idempotency key the id follows from it: a crash in between changes nothing."""
     if request.idempotency_key:
         named = f"{owner}\n{request.idempotency_key}".encode()
         return f"job-{hashlib.sha256(named).hexdigest()[:12]}"

@@ -105,7 +105,7 @@ def _spread(spec: InputSpec) -> float:
 def _fitted(values: Array, how: Draw, dtype: str) -> Array:
     kind = dtype_of(dtype)
     if kind.kind not in "iub":
-        most = float(ml_dtypes.finfo(kind).max)
+        most = float(ml_dtypes.finfo(kind).max)  # type: ignore[no-untyped-call]
         values = np.clip(values, -most, most)
     if how.low is not None or how.high is not None:
         values = np.clip(values, how.low, how.high)

@@ -5,7 +5,7 @@ used in. Where the reference itself strays from float64, a candidate may stray a
 ratio. Norms alone decide nothing: one wrong element fails.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,9 +101,9 @@ def _pairs(
 
 
 def _allowed(oracle: Oracle, dtype: str, golden: Array, working: Array) -> Array:
-    """The tolerance, one rounding of the output's dtype, or the reference's own error in the row."""
+    """The tolerance, one rounding of the dtype, or the reference's own error in the row."""
     tolerance, kind = oracle.requirements.tolerance, dtype_of(dtype)
-    step = 0.0 if kind.kind in "iub" else float(ml_dtypes.finfo(kind).eps)
+    step = 0.0 if kind.kind in "iub" else float(ml_dtypes.finfo(kind).eps)  # type: ignore[no-untyped-call]
     with np.errstate(invalid="ignore", over="ignore"):
         declared = tolerance.atol + max(tolerance.rtol, step) * np.abs(golden)
         own = np.nan_to_num(np.abs(working - golden), nan=0.0, posinf=0.0, neginf=0.0)
@@ -206,7 +206,7 @@ def _rms(values: Array, pair: Compared) -> float:
 
 def _step(oracle: Oracle, place: int) -> float:
     kind = dtype_of(oracle.outputs[place].dtype)
-    return 1.0 if kind.kind in "iub" else float(ml_dtypes.finfo(kind).eps)
+    return 1.0 if kind.kind in "iub" else float(ml_dtypes.finfo(kind).eps)  # type: ignore[no-untyped-call]
 
 
 def _finding(code: str, pair: Compared, wrong: Array) -> Finding:
@@ -221,11 +221,14 @@ def _finding(code: str, pair: Compared, wrong: Array) -> Finding:
 
 
 def _check(
-    name: str, found: Sequence[Finding], passed: str, numbers: dict[str, float | None] | None = None
+    name: str,
+    found: Sequence[Finding],
+    passed: str,
+    numbers: Mapping[str, float | None] | None = None,
 ) -> Check:
     return Check(
         name=name, stage="numbers", result="failed" if found else "passed",
-        detail=found[0].sentence() if found else passed, numbers=numbers or {},
+        detail=found[0].sentence() if found else passed, numbers=dict(numbers or {}),
         findings=tuple(found),
     )  # fmt: skip
 

@@ -14,21 +14,22 @@ from nkiport.simulator.subset import functions, is_kernel
 MODULES = ("neuronxcc", "nki", "math", "numpy")
 """NumPy for its dtypes only: the simulator hands out nothing else of it."""
 
+_RUNS = ("exec", "eval", "compile", "__import__", "import_module")
+_HIDES = ("getattr", "setattr", "delattr", "globals", "locals", "vars")
+_LEAVES = ("open", "input", "breakpoint", "exit", "quit", "system", "popen", "environ", "socket")
+_DRAWS = ("manual_seed", "default_rng", "RandomState", "randn", "random_seed", "rand")
+_JUDGES = ("allclose", "assert_allclose", "isclose")
+_PEEKS = ("_getframe", "settrace")
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("exec", "eval", "compile", "__import__", "import_module"), "runs other code"),
-        **dict.fromkeys(("getattr", "setattr", "delattr", "globals", "locals", "vars"), "hides what it touches"),
-        **dict.fromkeys(("open", "input", "breakpoint", "exit", "quit"), "leaves the kernel"),
-        **dict.fromkeys(("system", "popen", "environ", "subprocess", "socket"), "leaves the kernel"),
-        **dict.fromkeys(
-            ("manual_seed", "default_rng", "RandomState", "randn", "random_seed", "rand"),
-            "draws random numbers, which could replay the judge's",
-        ),
-        **dict.fromkeys(("allclose", "assert_allclose", "isclose"), "is the judge's work"),
-        "_getframe": "reads other code's variables",
-        "settrace": "reads other code's variables",
+        **dict.fromkeys(_RUNS, "runs other code"),
+        **dict.fromkeys(_HIDES, "hides what it touches"),
+        **dict.fromkeys(_LEAVES, "leaves the kernel"),
+        **dict.fromkeys(_DRAWS, "draws random numbers, which could replay the judge's"),
+        **dict.fromkeys(_JUDGES, "is the judge's work"),
+        **dict.fromkeys(_PEEKS, "reads other code's variables"),
     }
-)  # fmt: skip
+)
 """Names no kernel needs, with what they would do."""
 
 

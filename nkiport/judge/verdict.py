@@ -20,7 +20,7 @@ def in_order(checks: Sequence[Check]) -> tuple[Check, ...]:
 
 
 def outcome(checks: Sequence[Check]) -> Outcome:
-    """``accepted_slow`` if speed alone was missed; ``rejected`` if anything else failed or lacks."""
+    """``accepted_slow`` if speed alone was missed, ``rejected`` if any stage failed or lacks."""
     failed = {check.stage for check in checks if check.result == "failed"}
     passed = {check.stage for check in checks if check.result == "passed"}
     if failed - {"performance"} or not set(NEEDED) <= passed:

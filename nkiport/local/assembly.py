@@ -29,7 +29,9 @@ def assembly() -> Path:
     )  # fmt: skip
     if done.returncode:
         shutil.rmtree(wanted, ignore_errors=True)
-        raise BadRequest(f"the stacks cannot be synthesized: {(done.stderr or done.stdout)[-2000:]}")
+        raise BadRequest(
+            f"the stacks cannot be synthesized: {(done.stderr or done.stdout)[-2000:]}"
+        )
     return wanted
 
 

@@ -80,9 +80,7 @@ def _zipped(folder: Path) -> bytes:
     return packed.read_bytes()
 
 
-def _stack(
-    name: str, properties: Mapping[str, Any], cloud: Cloud, account: str
-) -> dict[str, str]:
+def _stack(name: str, properties: Mapping[str, Any], cloud: Cloud, account: str) -> dict[str, str]:
     formation = cloud.client("cloudformation")
     url = _filled(properties["stackTemplateAssetObjectUrl"], account).removeprefix("s3://")
     formation.create_stack(

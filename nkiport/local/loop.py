@@ -38,6 +38,8 @@ from nkiport.jobs.source import pack_tree
 from nkiport.judge.draws import Trials
 
 JOB, KERNEL = "local-one-file", "model"
+NOBODY = "none"
+"""Who waits for the task: there is no state machine here."""
 Told = Callable[[str], None]
 """Called with one line as each step ends."""
 
@@ -74,7 +76,7 @@ class Bench:
         )  # fmt: skip
         self.records.add(job)
         self.records.add(kernel)
-        task = DeviceTask(job_id=JOB, kernel_id=KERNEL, step="capture", task_token="none")
+        task = DeviceTask(job_id=JOB, kernel_id=KERNEL, step="capture", task_token=NOBODY)
         done = capture(
             task, artifacts=self.artifacts, records=self.records, references=self.references
         )
@@ -94,7 +96,7 @@ class Bench:
         }  # fmt: skip
         for name, step in steps.items():
             task = DeviceTask.model_validate(
-                {"job_id": JOB, "kernel_id": KERNEL, "step": name, "task_token": "none",
+                {"job_id": JOB, "kernel_id": KERNEL, "step": name, "task_token": NOBODY,
                  "attempt": number}
             )  # fmt: skip
             done: DeviceResult = step(
@@ -154,17 +156,20 @@ def migrate(
     bench.begin(file, backend, target, requirements or Requirements())
     verdict: Verdict | None = None
     number, reason = 0, ""
-    stores = {"records": bench.records, "artifacts": bench.artifacts}
     while verdict is None or verdict.outcome == "rejected":
         planned = plan(
             PlanRequest(job_id=JOB, kernel_id=KERNEL),
-            **stores, clock=SystemClock(), backends=backends,
+            records=bench.records, artifacts=bench.artifacts, clock=SystemClock(),
+            backends=backends,
         )  # fmt: skip
         if planned.action == "stop":
             return Migrated(verdict, bench.candidate(number), reason or planned.reason)
         number = planned.attempt
         ask = GenerateRequest(job_id=JOB, kernel_id=KERNEL, attempt=number, backend=planned.backend)
-        written = generate(ask, **stores, backends=backends, clock=SystemClock())
+        written = generate(
+            ask, records=bench.records, artifacts=bench.artifacts, backends=backends,
+            clock=SystemClock(),
+        )  # fmt: skip
         told(f"generate   {written.outcome}  {planned.backend}  {written.reason}")
         good = written.outcome == "generated"
         verdict = bench.attempt(number) if good else bench.judged(number)

@@ -7,8 +7,8 @@ from nkiport.contracts.base import TargetName
 from nkiport.contracts.errors import UnsupportedGraph
 from nkiport.contracts.graph import Graph
 from nkiport.lowering.ir import Program
-from nkiport.lowering.normal import rule_table
 from nkiport.lowering.passes import PASSES, State, check
+from nkiport.lowering.rules import rule_table
 from nkiport.lowering.select import DTYPES
 from nkiport.nki import target as target_of
 

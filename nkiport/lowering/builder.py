@@ -21,7 +21,43 @@ from nkiport.lowering.ir import (
 from nkiport.lowering.strides import restride
 
 RESERVED = frozenset(
-    ["nl", "nisa", "nki", "math", "forward", "rows", "cols", "row", "col", "i_p", "i_f", "i_p1", "i_f1", "r", "c", "m", "n", "k", "j", "b", "out", "P", "F", "min", "col_tiles", "range", "M_TILE", "N_TILE", "depth", "k_tiles", "block", "blocks", "acc", "left", "right"]
+    [
+        "nl",
+        "nisa",
+        "nki",
+        "math",
+        "forward",
+        "rows",
+        "cols",
+        "row",
+        "col",
+        "i_p",
+        "i_f",
+        "i_p1",
+        "i_f1",
+        "r",
+        "c",
+        "m",
+        "n",
+        "k",
+        "j",
+        "b",
+        "out",
+        "P",
+        "F",
+        "min",
+        "col_tiles",
+        "range",
+        "M_TILE",
+        "N_TILE",
+        "depth",
+        "k_tiles",
+        "block",
+        "blocks",
+        "acc",
+        "left",
+        "right",
+    ]
 )
 """Names the emitted file uses itself."""
 

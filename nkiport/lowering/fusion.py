@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nkiport.lowering.ir import Op, Program, Use
-from nkiport.lowering.normal import REDUCTIONS
+from nkiport.lowering.rules import REDUCTIONS
 from nkiport.lowering.strides import Pattern, boundaries, intervals, project, spread
 
 

@@ -10,7 +10,8 @@ from nkiport.contracts.graph import Graph
 from nkiport.lowering.emit import emit
 from nkiport.lowering.fusion import Group, fuse, unfused
 from nkiport.lowering.ir import Program
-from nkiport.lowering.normal import KINDS, normal_form
+from nkiport.lowering.normal import normal_form
+from nkiport.lowering.rules import KINDS
 from nkiport.lowering.select import DTYPES
 from nkiport.lowering.tiling import Plan, oversized, tile
 from nkiport.lowering.writer import WIDTH

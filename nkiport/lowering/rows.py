@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Use
 from nkiport.lowering.kernel import Body, Launch
-from nkiport.lowering.normal import REDUCTIONS
+from nkiport.lowering.rules import REDUCTIONS
 from nkiport.lowering.select import Step, select
 from nkiport.lowering.tiling import RowPlan
 from nkiport.lowering.writer import Writer

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Program, Use
-from nkiport.lowering.normal import REDUCTIONS
+from nkiport.lowering.rules import REDUCTIONS
 from nkiport.nki import Target
 
 FP32_BYTES = 4

@@ -31,12 +31,12 @@ def erf(x: Array) -> Array:
     square = np.minimum(wide, 1.0) ** 2
     series = (1 / 1, -1 / 3, 1 / 10, -1 / 42, 1 / 216, -1 / 1320, 1 / 9360, -1 / 75600)
     near = 2 / np.pi**0.5 * wide * np.polyval(series[::-1], square)
-    return np.copysign(np.where(wide < 0.5, near, far), x).astype(np.float32)  # noqa: PLR2004
+    return np.asarray(np.copysign(np.where(wide < 0.5, near, far), x), np.float32)  # noqa: PLR2004
 
 
 def sigmoid(x: Array) -> Array:
     """Logistic function."""
-    return 1 / (1 + np.exp(-x))
+    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def softplus(x: Array) -> Array:
@@ -46,12 +46,13 @@ def softplus(x: Array) -> Array:
 
 def gaussian_cdf(x: Array) -> Array:
     """Share of a normal distribution below x."""
-    return (1 + erf(x / ROOT_2)) / 2
+    return np.asarray((1 + erf(x / ROOT_2)) / 2)
 
 
 def gelu_tanh(x: Array) -> Array:
     """Gelu by its tanh approximation."""
-    return x / 2 * (1 + np.tanh(np.float32((2 / np.pi) ** 0.5) * (x + 0.044715 * x**3)))
+    inner = np.float32((2 / np.pi) ** 0.5) * (x + 0.044715 * x**3)
+    return np.asarray(x / 2 * (1 + np.tanh(inner)))
 
 
 def gelu_dx(x: Array) -> Array:
@@ -62,7 +63,7 @@ def gelu_dx(x: Array) -> Array:
 def silu_dx(x: Array) -> Array:
     """Derivative of silu."""
     s = sigmoid(x)
-    return s * (1 + x * (1 - s))
+    return np.asarray(s * (1 + x * (1 - s)))
 
 
 @dataclass(frozen=True)
@@ -132,9 +133,7 @@ UNARY: Mapping[str, Function] = MappingProxyType(
         "silu_dx": _activation(silu_dx, "Derivative of silu."),
         "sin": Function(np.sin, "Sine.", activation=True, low=-np.pi, high=np.pi),
         "softplus": _activation(softplus, "log(1 + exp(x))."),
-        "sqrt": Function(
-            np.sqrt, "Square root.", activation=True, low=2.0**-116, high=2.0**118
-        ),
+        "sqrt": Function(np.sqrt, "Square root.", activation=True, low=2.0**-116, high=2.0**118),
         "square": _activation(np.square, "x times x."),
         "tan": Function(np.tan, "Tangent."),
         "tanh": _activation(np.tanh, "Hyperbolic tangent."),

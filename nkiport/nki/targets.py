@@ -55,9 +55,7 @@ class Target:
         return self.psum_banks * self.psum_bank_bytes
 
 
-def _clocks(
-    tensor: float, vector: float, scalar: float, gpsimd: float
-) -> Mapping[Engine, float]:
+def _clocks(tensor: float, vector: float, scalar: float, gpsimd: float) -> Mapping[Engine, float]:
     return MappingProxyType(
         {"tensor": tensor, "vector": vector, "scalar": scalar, "gpsimd": gpsimd}
     )

@@ -40,7 +40,7 @@ class Libc:
             raise OSError(code, f"{name}: {os.strerror(code)}")
 
     def mount(self, source: str, target: str, kind: str, flags: int, data: str = "") -> None:
-        """Mount a file system, or change how one is mounted: see mount(2)."""
+        """Attach a file system, or change how one is attached."""
         texts = (each.encode() or None for each in (source, target, kind))
         self.call("mount", *texts, ctypes.c_ulong(flags), data.encode() or None)
 

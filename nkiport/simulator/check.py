@@ -151,5 +151,3 @@ def _masks(tree: ast.Module) -> Iterator[Finding]:
                     allowed="comparisons joined by &",
                     fix="write (a < n) & (b < m)",
                 )
-
-

@@ -110,10 +110,12 @@ class Index:
         return self * -1
 
     def __sub__(self, other: Any) -> "Index":
-        return self + -other
+        less: Index = self + -other
+        return less
 
     def __rsub__(self, other: Any) -> "Index":
-        return -self + other
+        more: Index = -self + other
+        return more
 
     def __mod__(self, _other: Any) -> "Index":
         raise _not_affine("'%' on an index expression")

@@ -13,8 +13,9 @@ from nkiport.simulator.errors import broken
 from nkiport.simulator.index import MGrid, arange
 from nkiport.simulator.launch import Kernel
 from nkiport.simulator.machine import Machine
-from nkiport.simulator.memory import ParDim, Slice, Tile
+from nkiport.simulator.memory import Tile
 from nkiport.simulator.namespace import Namespace, bound_operations
+from nkiport.simulator.storage import ParDim, Slice
 
 BUFFERS = {
     "sbuf": "sbuf", "psum": "psum", "hbm": "private_hbm", "private_hbm": "private_hbm",
@@ -34,7 +35,7 @@ class Memory:
     ) -> Tile:
         """Make a tensor that nobody has written yet."""
         self._inside("nl.ndarray")
-        where = buffer or "sbuf"
+        where: Any = buffer or "sbuf"
         if where not in BUFFERS.values():
             raise broken("err_unsupported_memory", f"buffer={buffer!r}", ", ".join(BUFFERS))
         sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
@@ -194,7 +195,7 @@ class _Annotation:
 def _decorator(machine: Machine) -> Any:
     def jit(function: Any = None, **_options: Any) -> Any:
         if function is None:
-            return lambda inner: jit(inner)
+            return jit
         return Kernel(machine, function)
 
     return jit
@@ -224,5 +225,3 @@ def modules(machine: Machine) -> dict[str, Any]:
         "numpy": _numpy(),
         "__future__": __import__("__future__"),
     }
-
-

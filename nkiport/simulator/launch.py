@@ -31,6 +31,7 @@ class Kernel:
         return Kernel(self._machine, self.function, tuple(int(each) for each in sizes))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch the kernel; inside another kernel, inline it."""
         machine = self._machine
         if machine.kernel_depth:
             if self._grid:
@@ -72,10 +73,11 @@ class Kernel:
             what = "nothing" if value is None else repr(value)
             self._machine.report(
                 Problem(
-                    "err_output", f"kernel '{self.function.__name__}' returns {what}",
+                    "err_output",
+                    f"kernel '{self.function.__name__}' returns {what}",
                     "tensors made with buffer=nl.shared_hbm",
                     "allocate the output with nl.ndarray(..., buffer=nl.shared_hbm), return it",
-                ),  # fmt: skip
+                ),
                 "error",
                 self.line,
             )

@@ -1,98 +1,19 @@
-"""Storages and the tiles that view them. Indexing a tile moves no data."""
+"""Tiles: views of a storage. Indexing a tile moves no data."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nkiport.nki.dtypes import AnyDType, Array, as_dtype
-from nkiport.nki.op import HBM, Buffer, Operand
+from nkiport.nki.op import Buffer, Operand
+from nkiport.simulator.bounds import moved_left, out_of_bounds, span_of
 from nkiport.simulator.errors import broken
 from nkiport.simulator.index import Box, Index, Mask, Term, shrunk
+from nkiport.simulator.storage import Bound, Storage, contiguous
 
 if TYPE_CHECKING:
     from nkiport.simulator.machine import Machine
-
-
-class ParDim(int):
-    """A size that ``nl.par_dim`` marked as the partition dimension."""
-
-
-class Slice(NamedTuple):
-    """``nl.ds(start, size)``."""
-
-    start: int
-    size: int
-
-
-class Bound(NamedTuple):
-    """A dimension whose index may leave it; checked where it is used, when the mask is known."""
-
-    index: Index
-    size: int
-    dimension: int
-
-
-class Storage:
-    """Memory of one tensor: raw bytes, and which elements nobody wrote yet."""
-
-    def __init__(
-        self,
-        *,
-        number: int,
-        raw: Array,
-        shape: tuple[int, ...],
-        dtype: AnyDType,
-        buffer: Buffer,
-        blocks: int = 0,
-        name: str = "",
-        release: Any = None,
-    ) -> None:
-        self.number = number
-        self.raw = raw
-        self.shape = shape
-        self.dtype = dtype
-        self.buffer = buffer
-        self.blocks = blocks
-        """How many leading dimensions are blocks: logical copies of a tile."""
-        self.name = name
-        self.read_only = False
-        self.was_read = False
-        self.written = False
-        self.undefined: Array | None = None
-        """True where nobody wrote; None once everything is written."""
-        self.undefined_left = 0
-        self.stamps: Array | None = None
-        """Which loop iteration wrote each element of an HBM tensor."""
-        self._release = release
-
-    @property
-    def on_chip(self) -> bool:
-        """Whether it is in SBUF or PSUM."""
-        return self.buffer not in HBM
-
-    @property
-    def partition_stride(self) -> int:
-        """Elements from one partition to the next."""
-        return int(np.prod(self.shape[self.blocks + 1 :], dtype=np.int64))
-
-    def leave_undefined(self) -> None:
-        """Mark every element as not written."""
-        self.undefined = np.ones(self.shape, np.bool_)
-        self.undefined_left = self.undefined.size
-
-    def __del__(self) -> None:
-        if self._release is not None:
-            self._release(self)
-
-
-def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides, in elements, of a row-major array."""
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
 
 
 class Tile:
@@ -179,11 +100,11 @@ class Tile:
             return self.machine.call("nl.broadcast_to", self, shape=new)
         grown = (1,) * (len(new) - self.ndim) + self.shape
         if len(new) < self.ndim or any(a not in {1, b} for a, b in zip(grown, new, strict=True)):
-            raise broken("err_shape_mismatch", f"broadcast {self.shape} to {new}", "sizes of 1 grow")
+            raise broken(
+                "err_shape_mismatch", f"broadcast {self.shape} to {new}", "sizes of 1 grow"
+            )
         strides = (0,) * (len(new) - self.ndim) + self.strides
-        kept = tuple(
-            0 if a != b else s for a, b, s in zip(grown, new, strides, strict=True)
-        )
+        kept = tuple(0 if a != b else s for a, b, s in zip(grown, new, strides, strict=True))
         return self._view(new, kept)
 
     def expand_dims(self, axis: int) -> "Tile":
@@ -261,7 +182,7 @@ class Tile:
                 axes.append((1, 0, 0, 0, -1))
                 continue
             limit, stride = self.shape[dim], self.strides[dim]
-            start, size, step, keep = _span(each, limit)
+            start, size, step, keep = span_of(each, limit)
             keep = keep or (self.storage.on_chip and dim == self.blocks)
             offset += start * stride
             if keep:
@@ -316,7 +237,7 @@ class Tile:
         strides = tuple(steps.get(a, 0) for a in range(-ndim, 0)) + self.strides[rest:]
         moved = self.ndim - rest
         if moved:
-            bounds = [b._replace(index=_left(b.index, moved)) for b in bounds]
+            bounds = [b._replace(at=moved_left(b.at, moved)) for b in bounds]
         result = Tile(
             self.machine, self.storage, shape, strides, offset, max(0, self.blocks - rest),
             tuple(bounds),
@@ -406,9 +327,9 @@ class Tile:
         for bound in self.bounds:
             whole = tuple(slice(0, size) for size in self.shape)
             if mask is None:
-                ends = list(shrunk(bound.index, whole if box is None else box))
+                ends = list(shrunk(bound.at, whole if box is None else box))
             else:
-                used = np.broadcast_to(bound.index.values(), mask.shape)[mask]
+                used = np.broadcast_to(bound.at.values(), mask.shape)[mask]
                 ends = [(int(used.min()), int(used.max()))] if used.size else []
             for low, high in ends:
                 if low < 0 or high >= bound.size:
@@ -428,42 +349,6 @@ class Tile:
     def _in_place(self, name: str, other: Any) -> "Tile":
         self.machine.accumulate(name, self, other)
         return self
-
-
-def out_of_bounds(storage: Storage, bound: Bound, low: int, high: int) -> Exception:
-    """Return the finding of an index that leaves its dimension."""
-    return broken(
-        "err_tensor_access_out_of_bound",
-        f"'{storage.name or storage.buffer}' dimension {bound.dimension}: index {low} to {high}",
-        f"0 to {bound.size - 1}",
-        "mask the tail (mask=index < size), or correct the trip count",
-    )
-
-
-def _span(each: Any, limit: int) -> tuple[int, int, int, bool]:
-    """Return start, size, step of one basic index, and whether the dimension stays."""
-    if isinstance(each, Slice):
-        return each.start, each.size, 1, True
-    if isinstance(each, slice):
-        step = 1 if each.step is None else each.step
-        start = 0 if each.start is None else each.start
-        stop = limit if each.stop is None else each.stop
-        start, stop = (v + limit if v < 0 else v for v in (start, stop))
-        if step <= 0:
-            raise broken("err_unsupported_index", f"a slice of step {step}", "positive steps")
-        return start, max(0, -(-(stop - start) // step)), step, True
-    if isinstance(each, int | np.integer) and not isinstance(each, bool):
-        number = int(each)
-        return (number + limit if number < 0 else number), 1, 1, False
-    raise broken(
-        "err_unsupported_index", f"a tensor indexed by {type(each).__name__}",
-        "integers, slices, nl.ds, nl.arange, nl.mgrid", "see the indexing rules of the dialect",
-    )  # fmt: skip
-
-
-def _left(index: Index, by: int) -> Index:
-    terms = tuple(t._replace(axis=t.axis - by) for t in index.terms)
-    return Index(index.ndim + by, index.offset, terms)
 
 
 def _add_operators() -> None:

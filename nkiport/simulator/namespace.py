@@ -60,6 +60,7 @@ class BoundOp:
         self._known = frozenset(op.parameters) - {"accumulator"}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Bind the arguments as the vendor's signature does, and run the instruction."""
         if len(args) > len(self._parameters):
             raise self._wrong(f"{len(args)} positional arguments", f"{len(self._parameters)}")
         given = dict(zip(self._parameters, args, strict=False))
@@ -115,6 +116,6 @@ def importer(modules: Mapping[str, Any]) -> Callable[..., Any]:
                 "err_import", f"import of '{'.' * level}{name}'",
                 f"one of {', '.join(sorted(modules))}", "remove the import",
             )  # fmt: skip
-        return modules[name] if fromlist else modules[name.split(".")[0]]
+        return modules[name] if fromlist else modules[name.split(".", maxsplit=1)[0]]
 
     return import_

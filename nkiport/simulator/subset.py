@@ -6,7 +6,7 @@ import ast
 class _Ticks(ast.NodeTransformer):
     """Counts the trips of ``while`` loops, so that an endless one ends."""
 
-    def visit_While(self, node: ast.While) -> ast.While:  # noqa: N802
+    def visit_While(self, node: ast.While) -> ast.While:
         self.generic_visit(node)
         call = ast.Call(ast.Name("__tick__", ast.Load()), [], [])
         node.body.insert(0, ast.copy_location(ast.Expr(call), node))
@@ -15,7 +15,8 @@ class _Ticks(ast.NodeTransformer):
 
 def with_ticks(tree: ast.Module) -> ast.Module:
     """Return the tree with counted ``while`` loops; lines stay as they are."""
-    return ast.fix_missing_locations(_Ticks().visit(tree))
+    ticked: ast.Module = _Ticks().visit(tree)
+    return ast.fix_missing_locations(ticked)
 
 
 def is_kernel(node: ast.FunctionDef) -> bool:

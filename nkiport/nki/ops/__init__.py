@@ -1,0 +1,1 @@
+"""The instructions and functions, one module for each engine."""

@@ -22,7 +22,7 @@ def unary(name: str, each: Function, engine: Engine) -> Op:
         namespace="nl",
         engine=engine,
         summary=each.summary,
-        run=lambda x: each.run(x),
+        run=lambda x: each.run(x),  # noqa: PLW0108 - a ufunc takes no keywords
         cost=costs.streamed,
         check=integers_only("x") if each.integers else no_further_rule,
         sample=integer_tiles("x") if each.integers else tiles("x"),

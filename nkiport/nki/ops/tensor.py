@@ -78,9 +78,13 @@ def nc_matmul(
 
 def _matmul_rules(call: Call, target: Target) -> Iterator[Problem]:
     x, y = call.operands["x"], call.operands["y"]
-    depth, rows = (x.partitions, x.free) if call.attributes.get("transpose_x") else (
-        x.free,
-        x.partitions,
+    depth, rows = (
+        (x.partitions, x.free)
+        if call.attributes.get("transpose_x")
+        else (
+            x.free,
+            x.partitions,
+        )
     )
     yield from _float_operands(call)
     yield from _same_depth("x", depth, "y", y.partitions)
@@ -181,5 +185,3 @@ def transpose(x: Array) -> Array:
 def broadcast_to(src: Array, shape: Any) -> Array:
     """Repeat along dimensions of size 1, the partition dimension included."""
     return np.array(np.broadcast_to(src, tuple(shape)), order="C")
-
-

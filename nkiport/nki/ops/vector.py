@@ -31,7 +31,7 @@ def _binary(name: str, each: Function) -> Op:
         namespace="nl",
         engine="vector",
         summary=each.summary,
-        run=lambda x, y: each.run(x, y),
+        run=lambda x, y: each.run(x, y),  # noqa: PLW0108 - a ufunc takes no keywords
         cost=costs.two_inputs,
         check=every(*rules),
         sample=integer_tiles("x", "y") if each.integers else tiles("x", "y"),
@@ -108,7 +108,7 @@ def _alu(op: str, a: Any, b: Any, swap: bool = False) -> Array:
     left, right = (b, a) if swap else (a, b)
     if each.integers:
         left, right = np.asarray(left), np.asarray(right)
-        kind = np.result_type(*(v for v in (left, right) if v.ndim) or (left,))
+        kind = np.result_type(*([v for v in (left, right) if v.ndim] or [left]))
         left, right = left.astype(kind), right.astype(kind)
     return np.asarray(each.run(left, right))
 
@@ -178,9 +178,7 @@ def tensor_scalar(
 @VECTOR.op(
     "nisa",
     cost=costs.streamed_and_read_back,
-    sample=with_columns(
-        ("data",), ("operand0", "reduce_res"), op0="multiply", reduce_op="add"
-    ),
+    sample=with_columns(("data",), ("operand0", "reduce_res"), op0="multiply", reduce_op="add"),
     check=every(vector_or_scalar("operand0", "reduce_res"), known_functions("op0", "reduce_op")),
     writes=("reduce_res",),
 )
@@ -237,57 +235,6 @@ def reciprocal(data: Array) -> Array:
 def memset(shape: Any, value: float, dtype: Any, engine: str | None = None) -> Array:  # noqa: ARG001
     """Make a tile of one constant."""
     return cast(np.full(tuple(shape), value), as_dtype(dtype))
-
-
-def _bn_limit(call: Call, target: Target) -> Any:
-    size = call.operands["data"].free
-    if size > target.bn_stats_fmax:
-        yield Problem(
-            "err_size_of_dimension_exceed_arch_limit",
-            f"bn_stats: 'data' has {size} elements per partition",
-            f"at most {target.bn_stats_fmax}",
-            "take statistics of parts and join them with nisa.bn_aggr",
-        )
-
-
-@VECTOR.op("nisa", cost=costs.streamed, sample=tiles("data"), check=_bn_limit)
-def bn_stats(data: Array) -> Array:
-    """Count, mean and variance times count of the even elements, then of the odd ones."""
-    rows = data.reshape(data.shape[0], -1)
-    parts = []
-    for part in (rows[:, 0::2], rows[:, 1::2]):
-        size = part.shape[1]
-        mean = part.mean(axis=1) if size else np.zeros(len(part), np.float32)
-        spread = part.var(axis=1) * size if size else np.zeros(len(part), np.float32)
-        parts += [np.full(len(part), size, np.float32), mean, spread]
-    return np.stack(parts, axis=1).astype(np.float32)
-
-
-def _triples(call: Call, _target: Target) -> Any:
-    size = call.operands["data"].free
-    if size % 3:
-        yield Problem(
-            "err_shape_mismatch",
-            f"bn_aggr: 'data' has {size} elements per partition",
-            "a multiple of 3: count, mean, variance times count",
-            "give it results of nisa.bn_stats",
-        )
-
-
-@VECTOR.op(
-    "nisa",
-    cost=costs.times(13 / 3),
-    sample=lambda rng: {"data": bn_stats.run(tile(rng))},
-    check=_triples,
-)
-def bn_aggr(data: Array) -> Array:
-    """Join the statistics of bn_stats into one mean and one population variance."""
-    rows = data.reshape(data.shape[0], -1, 3)
-    counts, means, spreads = rows[..., 0], rows[..., 1], rows[..., 2]
-    total = counts.sum(axis=1)
-    mean = (counts * means).sum(axis=1) / total
-    spread = spreads.sum(axis=1) + (counts * (means - mean[:, None]) ** 2).sum(axis=1)
-    return np.stack([mean, spread / total], axis=1).astype(np.float32)
 
 
 @VECTOR.op(
@@ -377,49 +324,3 @@ def tensor_tensor_scan(
         state = _alu(op1, state, data1[:, index], reverse1)
         result[:, index] = state
     return result
-
-
-def _softmax(x: Array, axis: Any, compute_dtype: Any = None) -> Array:  # noqa: ARG001
-    axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    powers = np.exp(x - x.max(axis=axes, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=axes, keepdims=True))
-
-
-VECTOR.add(
-    Op(
-        name="softmax",
-        namespace="nl",
-        engine="vector",
-        summary="Softmax over free axes, the row maximum taken off first.",
-        run=_softmax,
-        cost=costs.times(2),
-        also=(("scalar", costs.streamed_and_read_back),),
-        check=free_axes,
-        sample=tiles("x", axis=[1]),
-        reduces=True,
-        result_dtype="floating",
-    )
-)
-
-
-@VECTOR.op(
-    "nl",
-    cost=costs.times(3),
-    also=(("scalar", costs.streamed),),
-    check=free_axes,
-    sample=lambda rng: {"x": tile(rng), "w": tile(rng), "axis": [1], "n": 24},
-    broadcasts=True,
-    result_dtype="floating",
-)
-def rms_norm(
-    x: Array,
-    w: Any,
-    axis: Any,
-    n: int,
-    epsilon: float = 1e-6,
-    compute_dtype: Any = None,  # noqa: ARG001
-) -> Array:
-    """Divide by the root of the mean square over free axes, and multiply by ``w``."""
-    axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    mean_square = np.square(x).sum(axis=axes, keepdims=True) / n
-    return np.asarray(x / np.sqrt(mean_square + np.float32(epsilon)) * w)

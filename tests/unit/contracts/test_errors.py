@@ -10,7 +10,9 @@ def test_every_error_has_exactly_one_family():
 
 
 def test_the_drawing_at_the_top_names_every_error():
-    drawn = {line.split("── ")[1].split()[0] for line in errors.__doc__.splitlines() if "──" in line}
+    drawn = {
+        line.split("── ")[1].split()[0] for line in errors.__doc__.splitlines() if "──" in line
+    }
 
     assert drawn >= set(errors.wire_names(errors.NkiportError))
 

@@ -1,8 +1,8 @@
 """Scores below the diagonal kept, the rest replaced, by position; row sums beside them."""
 
-import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
+from neuronxcc import nki
 
 
 @nki.jit

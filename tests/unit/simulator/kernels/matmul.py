@@ -1,8 +1,8 @@
 """Tiled matmul with bias and relu, accumulating over K in PSUM, blocks of the left side hoisted."""
 
-import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
+from neuronxcc import nki
 
 TILE_M, TILE_K, TILE_N = 128, 128, 512
 

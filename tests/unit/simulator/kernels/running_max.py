@@ -1,7 +1,7 @@
 """Largest of each row over column tiles, carried from iteration to iteration."""
 
-import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl
+from neuronxcc import nki
 
 
 @nki.jit

@@ -1,14 +1,14 @@
 """Softmax with instructions: one activation gives the powers and their sums."""
 
-import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
 import numpy as np
+from neuronxcc import nki
 
 
 @nki.jit
 def softmax_kernel(x):
-    rows, cols = x.shape
+    rows, _ = x.shape
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     for t in nl.affine_range(rows // 128):
         tile = nl.load(x[nl.ds(t * 128, 128), :])

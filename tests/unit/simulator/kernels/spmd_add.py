@@ -1,7 +1,7 @@
 """Addition on a two-dimensional grid; each program owns one tile of the output."""
 
-import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl
+from neuronxcc import nki
 
 
 @nki.jit

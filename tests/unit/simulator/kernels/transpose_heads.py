@@ -1,7 +1,7 @@
 """(a, b) pairs swapped inside each row by strided free-dimension views; a gather of rows."""
 
-import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl
+from neuronxcc import nki
 
 
 @nki.jit

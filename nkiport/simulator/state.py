@@ -1,0 +1,260 @@
+"""The state of one simulation: its limits, its loops, its memory, and what it found."""
+
+import sys
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, NoReturn
+
+import numpy as np
+
+from nkiport.contracts.judgement import Finding
+from nkiport.nki import Problem, Target
+from nkiport.nki.checks import partition_limit
+from nkiport.nki.dtypes import (
+    AnyDType,
+    Array,
+    as_dtype,
+    poison,
+)
+from nkiport.nki.op import Buffer
+from nkiport.simulator.errors import RuleBroken, broken
+from nkiport.simulator.memory import Tile
+from nkiport.simulator.options import Options
+from nkiport.simulator.storage import ParDim, Storage, contiguous
+from nkiport.simulator.trace import Instruction
+
+Level = tuple[int, str, int]
+"""One loop a statement is in: the loop's number, its kind and the iteration."""
+
+
+class State:
+    """State of one simulation; namespaces, tiles and kernels hold it, nothing is global."""
+
+    def __init__(self, target: Target, options: Options) -> None:
+        self.target = target
+        self.options = options
+        self.findings: dict[tuple[str, int | None, str], Finding] = {}
+        self.instructions: list[Instruction] = []
+        self.bytes_read = 0
+        self.bytes_written = 0
+        self.flops = 0.0
+        self.kernel_depth = 0
+        self.grid: tuple[int, ...] = ()
+        self.program: tuple[int, ...] = ()
+        self.live: dict[str, int] = {"sbuf": 0, "psum": 0, "hbm": 0, "bytes": 0}
+        self.peak = {"sbuf": 0, "psum": 0}
+        self.levels: list[Level] = []
+        self._launch = 0
+        self._shared: list[Tile] = []
+        self._next_shared = 0
+        self._contexts: list[tuple[Level, ...]] = [()]
+        self._context: int | None = 0
+        self._numbers = count(1)
+        self._loops = count(1)
+        self._iterations = 0
+        self._legal: set[Any] = set()
+        self._accumulators: dict[str, Array] = {}
+        self._deadline = time.monotonic() + options.max_seconds
+
+    # Findings and limits.
+
+    def line(self) -> int:
+        """The line of the candidate that runs now; 0 if none does."""
+        frame = sys._getframe(1)  # noqa: SLF001
+        name = self.options.file_name
+        while frame is not None:
+            if frame.f_code.co_filename == name:
+                return frame.f_lineno
+            frame = frame.f_back  # type: ignore[assignment]
+        return 0
+
+    def report(self, problem: Problem, severity: str, line: int | None = None) -> None:
+        """Keep a finding; the same one on the same line is kept once."""
+        at = line or self.line() or None
+        finding = Finding(
+            code=problem.code, severity="warning" if severity == "warning" else "error", line=at,
+            asked=problem.asked, allowed=problem.allowed, fix=problem.fix,
+        )  # fmt: skip
+        self.findings.setdefault((problem.code, at, ""), finding)
+
+    def stop(self, what: str, limit: str) -> NoReturn:
+        """End the run because a limit is reached."""
+        raise broken("err_limit_reached", what, limit, "make the kernel or its inputs smaller")
+
+    def tick(self) -> None:
+        """Count one iteration or instruction; end the run when it takes too long."""
+        self._iterations += 1
+        if self._iterations > self.options.max_iterations:
+            self.stop("an endless loop", f"{self.options.max_iterations} iterations")
+        if self._iterations % 256 == 0 and time.monotonic() > self._deadline:
+            self.stop("the run takes too long", f"{self.options.max_seconds:g} s")
+
+    # Launches.
+
+    def begin_launch(self, grid: tuple[int, ...]) -> None:
+        """Start the programs of one launch; they share their outputs."""
+        self.grid = grid
+        self._launch = next(self._loops)
+        self._shared = []
+
+    def begin_program(self, number: int, ids: tuple[int, ...]) -> None:
+        """Start one program of the grid."""
+        self.program = ids
+        self.levels[:] = [(self._launch, "SPMD", number)]
+        self._context = None
+        self._next_shared = 0
+
+    def end_launch(self) -> None:
+        """Return to the host function."""
+        self.grid = self.program = ()
+        self.levels.clear()
+        self._shared = []
+
+    def shared_output(self, shape: tuple[int, ...], dtype: AnyDType, name: str) -> Tile:
+        """Return the program's next output; the programs of a launch get the same one."""
+        if len(self.levels) > 1:
+            raise broken(
+                "err_shared_hbm_must_in_kernel_level", "shared_hbm allocated in a loop",
+                "outputs are allocated at the kernel's top level", "move it before the loop",
+            )  # fmt: skip
+        if self._next_shared == len(self._shared):
+            self._shared.append(self.allocate(shape, dtype, "shared_hbm", name=name))
+        self._next_shared += 1
+        return self._shared[self._next_shared - 1]
+
+    def parameter(self, values: Array, name: str, readers: Any) -> Tile:
+        """Return a kernel's view of a host tensor: in HBM, read only."""
+        tile = self.wrap(values, "private_hbm", name)
+        tile.storage.read_only = True
+        if readers is not None:
+            readers.append(tile.storage)
+        return tile
+
+    # Loops.
+
+    def loop(self, kind: str, *bounds: int) -> Iterator[int]:
+        """Iterate; the statements inside know which iteration of which loop they are in."""
+        if not all(isinstance(each, int | np.integer) for each in bounds):
+            given = ", ".join(type(each).__name__ for each in bounds)
+            raise broken("err_loop_bounds", f"a loop over {given}", "integers known before running")
+        number, at = next(self._loops), len(self.levels)
+        self.levels.append((number, kind, -1))
+        try:
+            for i in range(*bounds):
+                self.tick()
+                self.levels[at] = (number, kind, i)
+                self._context = None
+                yield i
+        finally:
+            del self.levels[at:]
+            self._context = None
+
+    def context(self) -> int:
+        """The number of the current loop iteration, for stamping what it writes."""
+        if self._context is None:
+            self._contexts.append(tuple(self.levels))
+            self._context = len(self._contexts) - 1
+        return self._context
+
+    def _conflict(self, stamp: int) -> str:
+        """The kind of parallel loop whose other iteration left the stamp, or nothing."""
+        for (loop_a, kind, i_a), (loop_b, _, i_b) in zip(
+            self._contexts[stamp], self.levels, strict=False
+        ):
+            if loop_a != loop_b:
+                return ""
+            if i_a != i_b:
+                return kind if kind in {"affine_range", "SPMD"} else ""
+        return ""
+
+    # Memory.
+
+    def allocate(
+        self, shape: Any, dtype: Any, buffer: Buffer, *, name: str = "", raw: Array | None = None
+    ) -> Tile:
+        """Return a tile of new memory; without ``raw`` nobody has written it."""
+        sizes = self._sizes(shape)
+        blocks = next((i for i, each in enumerate(shape) if isinstance(each, ParDim)), 0)
+        kind = as_dtype(dtype)
+        count_ = int(np.prod(sizes, dtype=np.int64))
+        if buffer in {"sbuf", "psum"}:
+            self._check_chip(sizes[blocks:], kind, buffer)
+        self._claim(count_ * kind.itemsize)
+        storage = Storage(
+            number=next(self._numbers), raw=np.empty(0, np.uint8) if raw is None else raw,
+            shape=sizes, dtype=kind, buffer=buffer, blocks=blocks, name=name,
+            release=self._release,
+        )  # fmt: skip
+        self._hold(storage, 1)
+        if raw is None:
+            values = np.zeros(sizes, kind)
+            if self.options.fresh == "nan":
+                values.fill(poison(kind))
+                storage.leave_undefined()
+            storage.raw = values.reshape(-1).view(np.uint8)
+        # Only the whole machine is ever made, never this part of it.
+        return Tile(self, storage, sizes, contiguous(sizes), 0, blocks)  # type: ignore[arg-type]
+
+    def wrap(self, values: Array, buffer: Buffer, name: str = "") -> Tile:
+        """Return a tile over an array that an instruction made; no copy if it is contiguous."""
+        flat = np.ascontiguousarray(values)
+        return self.allocate(
+            flat.shape, flat.dtype, buffer, name=name, raw=flat.reshape(-1).view(np.uint8)
+        )
+
+    def _sizes(self, shape: Any) -> tuple[int, ...]:
+        try:
+            sizes = tuple(int(each) for each in shape)
+        except TypeError:
+            raise broken(
+                "err_shape", f"the shape {shape!r}", "a tuple of integers",
+                "shapes are known before running: they cannot depend on data",
+            ) from None  # fmt: skip
+        if any(each < 1 for each in sizes):
+            raise broken("err_shape", f"the shape {sizes}", "sizes of 1 and more")
+        return sizes
+
+    def _check_chip(self, shape: tuple[int, ...], dtype: AnyDType, buffer: Buffer) -> None:
+        if len(shape) < 2:  # noqa: PLR2004
+            raise broken(
+                "err_insufficient_rank", f"a {buffer} tile of shape {shape}",
+                "a partition dimension and at least one free dimension", "use (n, 1)",
+            )  # fmt: skip
+        if shape[0] > self.target.partitions:
+            raise RuleBroken(partition_limit(f"a {buffer} tile", shape[0], self.target))
+        size = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
+        limit = self.target.sbuf_bytes if buffer == "sbuf" else self.target.psum_bytes
+        if size > limit:
+            raise broken(
+                f"err_{buffer}_capacity", f"a tile of {size} bytes per partition",
+                f"{limit} in {buffer}", "split the free dimensions into smaller tiles",
+            )  # fmt: skip
+
+    def _claim(self, size: int) -> None:
+        if self.live["bytes"] + size > self.options.max_bytes:
+            self.stop(f"{self.live['bytes'] + size} bytes of memory", f"{self.options.max_bytes}")
+
+    def _hold(self, storage: Storage, sign: int) -> None:
+        items = int(np.prod(storage.shape, dtype=np.int64)) * storage.dtype.itemsize
+        self.live["bytes"] += sign * items
+        if not storage.on_chip:
+            return
+        where = storage.buffer
+        self.live[where] += sign * storage.partition_stride * storage.dtype.itemsize
+        if self.live[where] > self.peak[where]:
+            self.peak[where] = self.live[where]
+            limit = self.target.sbuf_bytes if where == "sbuf" else self.target.psum_bytes
+            if self.live[where] > limit:
+                self.report(self._too_full(where, limit), "warning")
+
+    def _too_full(self, where: str, limit: int) -> Problem:
+        return Problem(
+            f"err_{where}_capacity", f"{self.live[where]} bytes per partition are alive",
+            f"{limit} in {where}", "smaller tiles, or fewer at one time: the compiler would spill",
+        )  # fmt: skip
+
+    def _release(self, storage: Storage) -> None:
+        self._hold(storage, -1)
+
+    # Reading and writing.

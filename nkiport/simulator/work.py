@@ -1,0 +1,82 @@
+"""What an instruction is given, and the sizes its cost is computed from."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nkiport.nki import Call, Op, Work
+from nkiport.nki.checks import fits
+from nkiport.nki.dtypes import (
+    Array,
+)
+from nkiport.simulator.index import Index, Mask
+from nkiport.simulator.memory import Tile
+
+
+def call_of(tiles: Mapping[str, Tile], others: Mapping[str, Any]) -> Call:
+    """What an operation is called with, as the checks read it."""
+    values = {name: plain(each) for name, each in others.items()}
+    return Call({name: tile.operand() for name, tile in tiles.items()}, values)
+
+
+def plain(value: Any) -> Any:
+    """An argument as an operation's ``run`` takes it."""
+    if isinstance(value, Index | Mask):
+        return value.values()
+    return np.float32(value) if isinstance(value, np.generic) else value
+
+
+def same_place(a: Tile, b: Tile) -> bool:
+    """Whether two tiles view the same elements."""
+    return (a.storage is b.storage) and (a.offset, a.shape, a.strides) == (
+        b.offset, b.shape, b.strides,
+    )  # fmt: skip
+
+
+def spread(undefined: Mapping[str, Array], arrays: Mapping[str, Array], main: Any) -> Array | None:
+    """Where a result depends on elements nobody wrote: as finely as shapes tell."""
+    if not undefined:
+        return None
+    shape = np.shape(main)
+    out = np.zeros(shape, np.bool_)
+    for name, left in undefined.items():
+        if left.ndim <= len(shape) and fits(left.shape, shape) and left.size <= out.size:
+            out |= left
+        elif left.shape == shape[::-1]:
+            out |= left.T
+        elif left.shape[0] == shape[0] and arrays[name].shape[0] == shape[0]:
+            rows = left.reshape(left.shape[0], -1).any(axis=1)
+            out |= rows.reshape(-1, *(1,) * (len(shape) - 1))
+        else:
+            out[...] = True
+    return out
+
+
+def work_of(
+    op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], main: Any
+) -> tuple[Work, int]:
+    """The sizes an instruction's cost is computed from, and its partitions."""
+    if op.kind == "matmul":
+        first, second = tiles.values()
+        transposed = op.name == "matmul" and not others.get("transpose_x", False)
+        depth = first.shape[1] if transposed else first.shape[0]
+        columns = first.shape[0] if transposed else first.size // first.shape[0]
+        work = Work(second.size // second.shape[0], columns, second.dtype)
+        return work, depth
+    sizes = [(t.size // max(1, t.shape[0]), t) for t in tiles.values()] if tiles else []
+    shape: tuple[int, ...] = np.shape(main) if main is not None else ()
+    free = max([size for size, _ in sizes] + [int(np.prod(shape[1:], dtype=np.int64))])
+    lead = max((t for _, t in sizes), key=lambda t: t.size, default=None)
+    dtype = lead.dtype if lead is not None else np.asarray(main).dtype
+    rows = lead.shape[0] if lead is not None else shape[0]
+    moved = max((t.size * t.itemsize for t in tiles.values()), default=0)
+    wide = sum(1 for size, _ in sizes if size == free and free > 1)
+    name = others.get("op", op.name)
+    return (
+        Work(
+            free, rows, dtype, moved, max(1, wide),
+            all(t.buffer == "sbuf" for t in tiles.values()), name if isinstance(name, str) else "",
+        ),
+        rows,
+    )  # fmt: skip
