@@ -48,6 +48,10 @@ class Client:
             )
         return cls(url.rstrip("/"), Bearer(token) if token else Signed())
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
     def submit(self, request: JobRequest) -> JobView:
         """``POST /jobs``."""
         return JobView.model_validate(self._ask("POST", "/jobs", request.model_dump(mode="json")))

@@ -5,7 +5,7 @@ import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import boto3
 
@@ -20,7 +20,7 @@ POLL_SECONDS: Final = 0.1
 
 
 class Cloud:
-    """The emulator's clients."""
+    """The emulator's clients; a context manager that closes them."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
@@ -31,9 +31,26 @@ class Cloud:
             region_name=REGION,
         )
 
+        self._open: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for client in self._open.values():
+            client.close()
+
     def client(self, service: str) -> Any:
-        """A client of one service."""
-        return self._session.client(service, endpoint_url=self.endpoint)  # type: ignore[call-overload]
+        """A client of one service, open until this is left."""
+        if service not in self._open:
+            made = self._session.client(service, endpoint_url=self.endpoint)  # type: ignore[call-overload]
+            self._open[service] = made
+        return self._open[service]
+
+    def secret(self, arn: str) -> str:
+        """The text of a secret."""
+        found = self.client("secretsmanager").get_secret_value(SecretId=arn)
+        return str(found["SecretString"])
 
 
 def deploy(assembly: Path, cloud: Cloud) -> dict[str, str]:

@@ -3,8 +3,6 @@
 ``python -m nkiport.local.emulator`` installs it, and does nothing if it is there.
 """
 
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +16,7 @@ from typing import Final
 import httpx
 
 from nkiport.contracts.errors import BadRequest
+from nkiport.local import process
 from nkiport.local.paths import EMULATOR
 
 PINS: Final = (
@@ -26,7 +25,6 @@ PINS: Final = (
     "cryptography==50.0.2",   # without it KMS has no asymmetric keys
 )  # fmt: skip
 READY_SECONDS: Final = 20.0
-END_SECONDS: Final = 5.0
 REGION: Final = "us-east-1"
 
 
@@ -56,39 +54,13 @@ def start(folder: Path, bedrock_url: str = "") -> Running:
     if not program.exists():
         raise BadRequest("the emulator is not installed; run 'make install'")
     port = _free_port()
-    with (folder / "emulator.log").open("wb") as log:
-        process = subprocess.Popen(
-            [str(program)], cwd=folder, env=_environment(folder, port, bedrock_url), stdout=log,
-            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-    running = Running(process.pid, f"http://127.0.0.1:{port}")
+    pid = process.start(
+        [str(program)], cwd=folder, env=_environment(folder, port, bedrock_url),
+        log=folder / "emulator.log",
+    )  # fmt: skip
+    running = Running(pid, f"http://127.0.0.1:{port}")
     _wait(running, folder)
     return running
-
-
-def end(pid: int) -> None:
-    """Ask a process group to end, wait, and end it: nothing of it is left."""
-    for number, seconds in ((signal.SIGTERM, END_SECONDS), (signal.SIGKILL, END_SECONDS)):
-        with suppress(ProcessLookupError):
-            os.killpg(pid, number)
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if not alive(pid):
-                return
-            time.sleep(0.05)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that ended and is our child is collected."""
-    with suppress(ChildProcessError):
-        done, _ = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def client_environment(endpoint: str) -> dict[str, str]:
@@ -125,12 +97,12 @@ def _free_port() -> int:
 
 def _wait(running: Running, folder: Path) -> None:
     until = time.monotonic() + READY_SECONDS
-    while time.monotonic() < until and alive(running.pid):
+    while time.monotonic() < until and process.alive(running.pid):
         with suppress(httpx.HTTPError):
             if httpx.get(f"{running.endpoint}/_ministack/health", timeout=2).is_success:
                 return
         time.sleep(0.05)
-    end(running.pid)
+    process.end(running.pid)
     log = (folder / "emulator.log").read_text(errors="replace")[-2000:]
     raise BadRequest(f"the emulator did not become ready in {READY_SECONDS:g} s: {log}")
 

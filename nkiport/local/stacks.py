@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from nkiport.local import emulator
+from nkiport.local import emulator, process
 from nkiport.local.assembly import assembly
 from nkiport.local.deploy import Cloud, deploy
 from nkiport.local.paths import ROOT, STATE
@@ -37,7 +36,7 @@ class State(BaseModel):
     @property
     def alive(self) -> bool:
         """Whether its emulator still runs."""
-        return emulator.alive(self.emulator_pid)
+        return process.alive(self.emulator_pid)
 
 
 def up(*, workers: int = WORKERS, bedrock_url: str = "", home: Path = STATE) -> State:
@@ -55,14 +54,12 @@ def up(*, workers: int = WORKERS, bedrock_url: str = "", home: Path = STATE) -> 
     running = None
     try:
         running = emulator.start(folder, bedrock_url)
-        cloud = Cloud(running.endpoint)
-        outputs = deploy(made, cloud)
-        secret = cloud.client("secretsmanager").get_secret_value(
-            SecretId=outputs["ApiTokenSecretArn"]
-        )
+        with Cloud(running.endpoint) as cloud:
+            outputs = deploy(made, cloud)
+            token = cloud.secret(outputs["ApiTokenSecretArn"])
         state = State(
             url=outputs["ApiUrl"].rstrip("/"),
-            token=secret["SecretString"],
+            token=token,
             endpoint=running.endpoint,
             folder=str(folder),
             emulator_pid=running.pid,
@@ -72,7 +69,7 @@ def up(*, workers: int = WORKERS, bedrock_url: str = "", home: Path = STATE) -> 
         )
     except BaseException:
         if running:
-            emulator.end(running.pid)
+            process.end(running.pid)
         shutil.rmtree(folder, ignore_errors=True)
         raise
     _write(home / FILE, state)
@@ -85,7 +82,7 @@ def down(*, home: Path = STATE) -> bool:
     if state is None:
         return False
     for pid in (*state.worker_pids, state.emulator_pid):
-        emulator.end(pid)
+        process.end(pid)
     shutil.rmtree(state.folder, ignore_errors=True)
     (home / FILE).unlink(missing_ok=True)
     return True
@@ -112,12 +109,8 @@ def _worker(endpoint: str, outputs: dict[str, str], folder: Path) -> int:
         "ARTIFACT_BUCKET": outputs["ArtifactBucket"], "TABLE_NAME": outputs["TableName"],
         "DEVICE_QUEUE_URL": outputs["DeviceQueueUrl"], **emulator.client_environment(endpoint),
     }  # fmt: skip
-    with (folder / "worker.log").open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "trn_worker"], cwd=ROOT, env=env, stdout=log, stderr=log,
-            stdin=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-    return process.pid
+    command = [sys.executable, "-m", "trn_worker"]
+    return process.start(command, cwd=ROOT, env=env, log=folder / "worker.log")
 
 
 def _write(file: Path, state: State) -> None:
