@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from nkiport.cli.client import Bearer, Client
 from nkiport.cli.output import console, job_page
 from nkiport.cli.remote import ended, ended_or_waiting, fetched, follow
+from nkiport.client import Bearer, Client
 from nkiport.contracts.errors import BadRequest
 from nkiport.contracts.jobs import JobRequest
 from nkiport.contracts.surfaces import GateBody, JobView

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.live import Live
 
-from nkiport.cli.client import Client
 from nkiport.cli.output import AsJson, as_json, coloured, console, job_page, table
+from nkiport.client import Client
 from nkiport.contracts.errors import BadRequest
 from nkiport.contracts.jobs import ENDED, JobRequest
 from nkiport.contracts.surfaces import GateBody, JobView

@@ -1,5 +1,5 @@
-"""MCP."""
+"""The seven tools, served to coding agents over stdin and stdout with the official SDK."""
 
+from nkiport.mcp_server.server import serve, server
 
-def serve() -> None:
-    """Serve."""
+__all__ = ["serve", "server"]

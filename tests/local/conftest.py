@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from nkiport.cli.client import Bearer, Client
+from nkiport.client import Bearer, Client
 from nkiport.contracts.jobs import ENDED, JobRequest
 from nkiport.contracts.surfaces import GateBody
 from nkiport.local import process, stacks
