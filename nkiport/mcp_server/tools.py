@@ -16,7 +16,6 @@ from nkiport.delivery.paths import Tree
 from nkiport.discovery import discover
 from nkiport.engines import FunctionalEngine
 from nkiport.generation import set_up
-from nkiport.jobs.source import pack_tree
 from nkiport.judge.performance import roofline_share
 from nkiport.local.loop import judge_files, migrate
 from nkiport.mcp_server.references import reference_file
@@ -205,14 +204,22 @@ def nki_emit_diff(
     root = Path(repo_root)
     if not root.is_dir():
         raise BadRequest(f"there is no folder '{repo_root}'")
-    tree = Tree.from_zip(pack_tree(root), "")
-    diff = patch_of({target_file: new_source.encode()}, tree).decode()
+    diff = patch_of({target_file: new_source.encode()}, _tree_at(root, target_file)).decode()
     return {"ok": True, "diff": diff, "applied_to": None, "pr_url": None, "branch": None,
             "error": None}  # fmt: skip
 
 
 def _quiet(_line: str) -> None:
     """Stdout belongs to the protocol."""
+
+
+def _tree_at(root: Path, target: str) -> Tree:
+    """The file that is there, and the links on the way to it."""
+    path = root / target
+    way = [each for each in (path, *path.parents) if each != root and each.is_relative_to(root)]
+    links = frozenset(each.relative_to(root).as_posix() for each in way if each.is_symlink())
+    inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
+    return Tree({target: path.read_bytes()} if inside else {}, links)
 
 
 def _refuse(*given: Any) -> None:
