@@ -21,14 +21,16 @@ from nkiport.contracts.judgement import Check, Finding, Oracle, Requirements, Se
 from nkiport.contracts.steps import DeviceResult, DeviceTask, EmitDiffRequest, EmitDiffResult
 from nkiport.contracts.tensors import InputSpec, TensorSpec
 from nkiport.generation import Answer, Prompt, set_up
+from nkiport.jobs.end_kernel import end_kernel
+from nkiport.jobs.finish import finish
 from nkiport.jobs.generate import generate
+from nkiport.jobs.judge import judge
 from nkiport.jobs.plan import plan
 from tests.machine.scripted import REQUESTS, all_well
-from tests.machine.stand_ins import end_kernel, finish, judge
 
 JOB = "job-00000001"
 SOURCE = b"import torch\n\n\nclass Model(torch.nn.Module):\n    ...\n"
-STAGES = {"compile": "compile", "verify": "numbers", "profile": "performance"}
+STAGES = {"compile": ("policy", "compile"), "verify": ("numbers",), "profile": ("plausibility",)}
 SEED = Seed(seed=7, nonce="n")
 
 
@@ -50,16 +52,16 @@ class Real:
             self._past_the_gates(kernel)
 
     def steps(self) -> dict[str, Any]:
-        """Plan and generate as they are, stand-ins for what records, a script for the rest."""
+        """The loop's steps as they are, and a script for the rest."""
         stores = {"artifacts": self.artifacts, "records": self.records}
         clock = {"clock": SystemClock()}
         backends = {"backends": set_up(**self.models)}
         real = {
             "plan": (plan, stores | clock | backends),
             "generate": (generate, stores | clock | backends),
-            "judge": (judge, stores),
-            "end_kernel": (end_kernel, {"records": self.records}),
-            "finish": (finish, {"records": self.records}),
+            "judge": (judge, stores | clock),
+            "end_kernel": (end_kernel, stores | clock),
+            "finish": (finish, {"records": self.records} | clock),
         }
         return all_well(emit_diff=self._emit_diff).steps() | {
             name: _lambda(name, function, ports) for name, (function, ports) in real.items()
@@ -195,15 +197,11 @@ def _oracle(kernel: str, capture: Capture, requirements: Requirements) -> Oracle
 
 
 def _report(task: DeviceTask, *, failed: bool) -> StageReport:
-    stage = STAGES[task.step]
     finding = Finding(code=f"{task.step}-{task.attempt}", asked=f"attempt {task.attempt} is wrong")
-    check = Check(
-        name=stage,
-        stage=stage,
-        result="failed" if failed else "passed",
-        detail=finding.asked if failed else "as it should be",
-        findings=(finding,) if failed else (),
-    )
+    *before, last = [_passed(stage) for stage in STAGES[task.step]]
+    if failed:
+        wrong = {"result": "failed", "detail": finding.asked, "findings": (finding,)}
+        last = last.model_copy(update=wrong)
     return StageReport(
         job_id=JOB,
         kernel_id=task.kernel_id,
@@ -211,8 +209,12 @@ def _report(task: DeviceTask, *, failed: bool) -> StageReport:
         step=task.step,
         level="functional",
         engine="scripted 1",
-        checks=(check,),
+        checks=(*before, last),
     )
+
+
+def _passed(stage: str) -> Check:
+    return Check(name=stage, stage=stage, result="passed", detail="as it should be")
 
 
 def _json(message: Contract) -> bytes:

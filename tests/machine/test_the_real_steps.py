@@ -1,4 +1,4 @@
-"""Kernels through the checked-in machine with the real Plan and Generate; devices are scripted."""
+"""Kernels through the checked-in machine with the real steps of the loop; devices are scripted."""
 
 from nkiport.contracts import keys
 from nkiport.contracts.judgement import Requirements
