@@ -1,0 +1,55 @@
+"""layer_norm: NKI kernels lowered from the captured graph."""
+
+import math
+
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+
+
+@nki.jit
+def native_layer_norm_0_kernel(x, weight, bias):
+    """Compute native_layer_norm_0: mean, sub, square, add, rsqrt, mul, ...."""
+    rows, cols = x.shape
+    out = nl.ndarray((rows, cols), dtype=nl.float32, buffer=nl.shared_hbm)
+
+    # A tile has as many rows as there are partitions; the last one is masked.
+    P = nl.tile_size.pmax
+    # A whole row stays in SBUF: at most 4 fp32 tiles of this width are alive, twice over, which
+    # fits up to 5632 columns.
+    i_p = nl.arange(P)[:, None]
+    i_f = nl.arange(cols)[None, :]
+    i_p1 = nl.arange(1)[:, None]
+    weight_tile_row = nl.load(weight[i_p1, i_f])
+    weight_tile = nl.broadcast_to(weight_tile_row, shape=(P, cols))
+    bias_tile_row = nl.load(bias[i_p1, i_f])
+    bias_tile = nl.broadcast_to(bias_tile_row, shape=(P, cols))
+
+    for r in nl.affine_range(math.ceil(rows / P)):
+        row = r * P + i_p
+        x_tile = nl.load(x[row, i_f], mask=row < rows)
+        native_layer_norm_0_mean = nl.multiply(nl.sum(x_tile, axis=1, keepdims=True), 1.0 / cols)
+        native_layer_norm_0_centred = nisa.tensor_scalar(
+            x_tile, op0=nl.subtract, operand0=native_layer_norm_0_mean
+        )
+        native_layer_norm_0_square = nl.square(native_layer_norm_0_centred)
+        native_layer_norm_0_var = nl.multiply(
+            nl.sum(native_layer_norm_0_square, axis=1, keepdims=True), 1.0 / cols
+        )
+        native_layer_norm_0_var_eps = nl.add(native_layer_norm_0_var, 1e-05)
+        native_layer_norm_0_rstd = nl.rsqrt(native_layer_norm_0_var_eps)
+        native_layer_norm_0_normed = nisa.tensor_scalar(
+            native_layer_norm_0_centred, op0=nl.multiply, operand0=native_layer_norm_0_rstd
+        )
+        native_layer_norm_0_scaled = nl.multiply(native_layer_norm_0_normed, weight_tile)
+        native_layer_norm_0_shifted = nl.add(native_layer_norm_0_scaled, bias_tile)
+        nl.store(out[row, i_f], native_layer_norm_0_shifted, mask=row < rows)
+    return out
+
+
+def forward(x, weight, bias):
+    """Launch the kernels; the parameters are the inputs in call order."""
+    native_layer_norm_0 = native_layer_norm_0_kernel(
+        x, weight.reshape((1, weight.shape[0])), bias.reshape((1, bias.shape[0]))
+    )
+    return native_layer_norm_0
