@@ -46,6 +46,11 @@ def run_one(task: str, command: Sequence[str], backend: str, seconds: float) -> 
             return not_judged(task, backend, f"not finished after {seconds:g} seconds", seconds)
     took = time.monotonic() - started
     verdict = _verdict(out)
+    if verdict is None and (reason := _abandoned(out)):
+        return TaskResult(
+            task=task, outcome="abandoned", backend=backend, failed_stage="generate",
+            reason=reason[:500], seconds=took,
+        )  # fmt: skip
     if verdict is None:
         said = (err.strip() or out.strip() or "no message").splitlines()[-1]
         return not_judged(task, backend, f"no verdict (exit {child.returncode}): {said}", took)
@@ -83,6 +88,15 @@ def not_judged(task: str, backend: str, reason: str, seconds: float = 0.0) -> Ta
 def _passed(verdict: Verdict, stage: str) -> bool:
     results = {check.result for check in verdict.checks if check.stage == stage}
     return "passed" in results and "failed" not in results
+
+
+def _abandoned(text: str) -> str:
+    """Why no candidate was written, if that is what was printed."""
+    try:
+        said: Any = json.loads(text)
+        return str(said["reason"]) if said["outcome"] == "abandoned" else ""
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def _verdict(text: str) -> Verdict | None:

@@ -78,8 +78,9 @@ def migrate(
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{reference.stem}_nki.py").write_text(done.source)
     if done.verdict is None:
-        raise BadRequest(f"no candidate was written: {done.reason}")
-    _end(done.verdict, json=json)
+        _abandoned(done.reason, json=json)
+    else:
+        _end(done.verdict, json=json)
 
 
 def check(
@@ -119,6 +120,15 @@ def bench_application() -> typer.Typer:
     from bench.__main__ import app
 
     return app
+
+
+def _abandoned(reason: str, *, json: bool) -> None:
+    """No candidate was written: an answer, not trouble."""
+    if json:
+        as_json({"verdict": None, "outcome": "abandoned", "reason": reason})
+    else:
+        console().print(coloured("abandoned"), reason)
+    raise typer.Exit(REJECTED)
 
 
 def _end(verdict: Verdict, *, json: bool) -> None:
