@@ -60,16 +60,20 @@ class Callable_:  # noqa: N801 - 'Callable' is taken by typing
     @cached_property
     def arguments(self) -> list[Any]:
         """The declared inputs: the job's specification, else the file's ``get_inputs()``."""
-        torch.manual_seed(SEED)
-        if self.reference.inputs:
-            return [_example(spec) for spec in self.reference.inputs]
-        given = self._given("get_inputs")
+        given = self._declared
         if not given:
             raise CaptureFailed(
                 f"'{self.reference.file}' says nothing of its inputs; add 'def get_inputs():' "
                 "that returns a list of tensors, or give 'inputs' in the job's reference"
             )
-        return list(given)
+        return given
+
+    @cached_property
+    def _declared(self) -> list[Any]:
+        torch.manual_seed(SEED)
+        if self.reference.inputs:
+            return [_example(spec) for spec in self.reference.inputs]
+        return list(self._given("get_inputs"))
 
     def __call__(
         self, inputs: Sequence[Any], weights: dict[str, Any], *, wide: bool = False
@@ -79,7 +83,8 @@ class Callable_:  # noqa: N801 - 'Callable' is taken by typing
         if self.reference.kind == "module":
             target = _with_weights(target.double() if wide else target, weights)
         left = iter(inputs)
-        arguments = [next(left) if isinstance(a, torch.Tensor) else a for a in self.arguments]
+        declared = self._declared or inputs
+        arguments = [next(left) if isinstance(a, torch.Tensor) else a for a in declared]
         with torch.no_grad():
             return flat(_guarded("running the reference", target, *arguments))
 

@@ -213,8 +213,8 @@ def _finding(code: str, pair: Compared, wrong: Array) -> Finding:
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     return Finding(
         code=code,
-        asked=f"{pair.trial}, output {pair.place}: {int(wrong.sum())} of {wrong.size} elements, "
-        f"first at {list(first)}: {pair.got[first]:.6g}",
+        asked=f"{pair.trial}, output {pair.place}: {int(wrong.sum())} of {wrong.size} "
+        f"elements differ, first at {list(first)}: {pair.got[first]:.6g}",
         allowed=f"{pair.golden[first]:.6g} within {pair.allowed[first]:.3g}",
         fix="compare the kernel's arithmetic, masks and tile edges with the reference",
     )

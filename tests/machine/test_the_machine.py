@@ -221,6 +221,17 @@ def test_a_busy_store_is_tried_again():
     assert ended.output["finish"]["status"] == "delivered"
 
 
+@pytest.mark.parametrize("name", ["Lambda.ServiceException", "Lambda.Unknown"])
+def test_a_lambda_that_is_killed_is_run_again(name):
+    killed = type(name, (Exception,), {})
+    script = all_well(discover=raising(killed("killed"), times=1))
+
+    ended = run(script)
+
+    assert len(script.said["discover"]) == 2
+    assert ended.output["finish"]["status"] == "delivered"
+
+
 def raising(error, *, times):
     left = [error] * times
 
