@@ -149,7 +149,7 @@ def _report(job: Job, records: Records) -> BenchReport:
     scores = tuple(
         TaskScore(
             kernel_id=kernel.kernel_id,
-            name=kernel.name,
+            name=f"{kernel.file}:{kernel.name}",
             status=kernel.status,
             attempts=kernel.attempt,
             usd=sum(entry.usd or 0 for entry in ledger if entry.kernel_id == kernel.kernel_id),
