@@ -1,5 +1,6 @@
 """The routes: each calls one function of ``jobs.service`` or ``jobs.gates``."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -173,8 +174,6 @@ def _rest_of_path(app: APIGatewayRestResolver, path: str) -> str:
 
 
 def _said(status: HTTPStatus, error: str, message: str) -> Response[str]:
-    import json
-
     return Response(
         status, content_types.APPLICATION_JSON, json.dumps({"error": error, "message": message})
     )

@@ -19,11 +19,12 @@ SEED = 0
 """For the weights a reference makes itself; the judge replaces every one."""
 
 
-class Callable_:  # noqa: N801 - 'Callable' is taken by typing
+class Runnable:
     """One reference. Every call is on a fresh module in evaluation mode."""
 
     def __init__(self, reference: Reference, tree: Path) -> None:
         self.reference = reference
+        self.tree = tree
         self._file = tree / reference.file
 
     @cached_property

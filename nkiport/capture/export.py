@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import torch
 
-from nkiport.capture.callables import Callable_
+from nkiport.capture.callables import Runnable
 from nkiport.capture.draws import drawn
 from nkiport.capture.work import flops_of
 from nkiport.contracts.base import DType
@@ -27,7 +27,7 @@ def captured(reference: Reference, tree: Path) -> dict[str, Any]:
 
     Raises ``CaptureFailed`` for what is random, too large, or not made of tensors.
     """
-    run = Callable_(reference, tree)
+    run = Runnable(reference, tree)
     outputs = _repeated(run)
     specs = tuple(
         TensorSpec(name=f"output_{i}", shape=tuple(each.shape) or (1,), dtype=dtype_name(each))
@@ -58,7 +58,7 @@ def dtype_name(tensor: Any) -> DType:
     return cast("DType", str(tensor.dtype).removeprefix("torch."))  # pydantic checks it
 
 
-def _repeated(run: Callable_) -> list[Any]:
+def _repeated(run: Runnable) -> list[Any]:
     """Its outputs, after making sure that the same inputs give the same twice."""
     tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
     torch.manual_seed(1)
@@ -79,12 +79,11 @@ def _repeated(run: Callable_) -> list[Any]:
     return first
 
 
-def _runs_wide(run: Callable_) -> bool:
+def _runs_wide(run: Runnable) -> bool:
     """Whether the reference also runs in float64; Triton's interpreter keeps its own dtypes."""
     if run.reference.kind != "module":
         return False
-    wide = Callable_(run.reference, run._file.parent)  # noqa: SLF001 - the same file, loaded anew
-    wide._file = run._file  # noqa: SLF001
+    wide = Runnable(run.reference, run.tree)
     tensors = [each for each in wide.arguments if isinstance(each, torch.Tensor)]
     try:
         said = wide([t.double() if t.is_floating_point() else t for t in tensors], {}, wide=True)
@@ -93,7 +92,7 @@ def _runs_wide(run: Callable_) -> bool:
     return all(each.dtype == torch.float64 for each in said if each.is_floating_point())
 
 
-def _inputs(run: Callable_) -> tuple[InputSpec, ...]:
+def _inputs(run: Runnable) -> tuple[InputSpec, ...]:
     if run.reference.inputs:
         return run.reference.inputs
     tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
@@ -101,7 +100,7 @@ def _inputs(run: Callable_) -> tuple[InputSpec, ...]:
     return tuple(_spec(n, each, "input") for n, each in zip(names, tensors, strict=True))
 
 
-def _parameters(run: Callable_, count: int) -> list[str]:
+def _parameters(run: Runnable, count: int) -> list[str]:
     """The names that the reference gives its tensors, where each argument is one."""
     function = run.target.forward if run.reference.kind == "module" else run.target
     names = list(inspect.signature(function).parameters)[:count]
@@ -109,7 +108,7 @@ def _parameters(run: Callable_, count: int) -> list[str]:
     return names if plain else [f"input_{i}" for i in range(count)]
 
 
-def _weights(run: Callable_) -> tuple[InputSpec, ...]:
+def _weights(run: Runnable) -> tuple[InputSpec, ...]:
     if run.reference.kind != "module":
         return ()
     named = [*run.target.named_parameters(), *run.target.named_buffers()]
@@ -127,7 +126,7 @@ def _spec(name: str, tensor: Any, role: Any) -> InputSpec:
     )
 
 
-def _bytes(run: Callable_, outputs: list[Any], inputs: tuple[InputSpec, ...]) -> float:
+def _bytes(run: Runnable, outputs: list[Any], inputs: tuple[InputSpec, ...]) -> float:
     tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
     size = {name.replace(".", "_"): t for name, t in _named(run)}
     lifted = [size[each.name] for each in inputs if each.name in size]
@@ -140,13 +139,13 @@ def _bytes(run: Callable_, outputs: list[Any], inputs: tuple[InputSpec, ...]) ->
     return float(total)
 
 
-def _named(run: Callable_) -> list[tuple[str, Any]]:
+def _named(run: Runnable) -> list[tuple[str, Any]]:
     if run.reference.kind != "module":
         return []
     return [*run.target.named_parameters(), *run.target.named_buffers()]
 
 
-def _graph(run: Callable_) -> Graph:
+def _graph(run: Runnable) -> Graph:
     if run.reference.kind != "module":
         from nkiport.capture.triton_graph import graph_of_launch
 
@@ -155,7 +154,7 @@ def _graph(run: Callable_) -> Graph:
     return _Reader(run, program).graph()
 
 
-def _exported(run: Callable_) -> Any:
+def _exported(run: Runnable) -> Any:
     try:
         with torch.no_grad():
             program = torch.export.export(run.target, tuple(run.arguments))
@@ -171,7 +170,7 @@ def _exported(run: Callable_) -> Any:
 class _Reader:
     """An exported program, read into the contract's graph."""
 
-    def __init__(self, run: Callable_, program: Any) -> None:
+    def __init__(self, run: Runnable, program: Any) -> None:
         self._run = run
         self._program = program
         self._alias: dict[str, Ref] = {}

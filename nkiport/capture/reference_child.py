@@ -27,7 +27,7 @@ def main(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _goldens(reference: Reference, tree: Path, request: Mapping[str, Any]) -> dict[str, Any]:
     """Outputs of every trial in every precision, written one after the other."""
-    from nkiport.capture.callables import Callable_, from_torch, to_torch
+    from nkiport.capture.callables import Runnable, from_torch, to_torch
 
     answer: dict[str, Any] = {}
     with Path("inputs.bin").open("rb") as given:
@@ -36,7 +36,7 @@ def _goldens(reference: Reference, tree: Path, request: Mapping[str, Any]) -> di
         for precision in request["precisions"]:
             answer[precision] = []
             for arrays in trials:
-                run = Callable_(reference, tree)
+                run = Runnable(reference, tree)
                 tensors = [to_torch(each, wide=precision == "float64") for each in arrays]
                 named = list(zip(request["names"], tensors, strict=True))
                 weights = {name: tensor for (name, role), tensor in named if role == "weight"}

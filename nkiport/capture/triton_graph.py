@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from nkiport.capture.callables import Callable_
+from nkiport.capture.callables import Runnable
 from nkiport.capture.triton_read import Launch, Reading
 from nkiport.contracts.errors import CaptureFailed
 from nkiport.contracts.graph import Graph, Node, Ref
@@ -40,7 +40,7 @@ class Recorder:
         return launched
 
 
-def graph_of_launch(run: Callable_, inputs: tuple[InputSpec, ...]) -> Graph:
+def graph_of_launch(run: Runnable, inputs: tuple[InputSpec, ...]) -> Graph:
     """The graph of a function that launches one Triton kernel. Raises ``CaptureFailed``."""
     launches, tensors, outputs = _watched(run)
     if len(launches) != 1:
@@ -54,7 +54,7 @@ def graph_of_launch(run: Callable_, inputs: tuple[InputSpec, ...]) -> Graph:
     return graph
 
 
-def _watched(run: Callable_) -> tuple[list[Launch], list[Any], list[Any]]:
+def _watched(run: Runnable) -> tuple[list[Launch], list[Any], list[Any]]:
     launches: list[Launch] = []
     for name, value in list(vars(run.module).items()):
         if type(value).__name__ in {"InterpretedFunction", "JITFunction"}:

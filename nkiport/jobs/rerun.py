@@ -50,7 +50,7 @@ def _failed(checks: Sequence[Check]) -> tuple[str, ...]:
 def _golden(
     oracle: Oracle, tree: Path, trials: Sequence[Mapping[str, Array]], *, wide: bool
 ) -> list[list[Array]]:
-    from nkiport.capture.callables import Callable_, from_torch, to_torch
+    from nkiport.capture.callables import Runnable, from_torch, to_torch
 
     if oracle.reference.kind == "triton_grid":
         raise CaptureFailed(
@@ -62,7 +62,7 @@ def _golden(
             tensors = {name: to_torch(array, wide=wide) for name, array in trial.items()}
             inputs = [tensors[s.name] for s in oracle.inputs if s.role == "input"]
             weights = {s.name: tensors[s.name] for s in oracle.inputs if s.role == "weight"}
-            said = Callable_(oracle.reference, tree)(inputs, weights, wide=wide)
+            said = Runnable(oracle.reference, tree)(inputs, weights, wide=wide)
             answers.append([from_torch(each) for each in said])
     return answers
 

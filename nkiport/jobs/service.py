@@ -34,6 +34,8 @@ from nkiport.jobs.source import MOST_BYTES, check_source
 MOST_INLINE = 4 * 1024 * 1024
 """Bytes of an archive inside a request; larger ones go by ``POST /uploads``."""
 LINK_SECONDS = 900
+TARGETS_RUN = ("trn1",)
+"""The targets that some worker's engine takes."""
 MOST_LISTED = 100
 
 
@@ -51,6 +53,8 @@ def submit_job(
     Raises ``BadRequest``, ``BadSource`` or ``SourceTooLarge`` for what cannot be used, and
     ``Conflict`` if the key was used for another request.
     """
+    if request.target not in TARGETS_RUN:
+        raise BadRequest(f"no worker runs target '{request.target}' yet; there is trn1")
     digest = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
     job_id = _job_id(request, owner)
     if request.idempotency_key:
