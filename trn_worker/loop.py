@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from nkiport.contracts.errors import Conflict, NkiportError
+from nkiport.contracts.errors import Conflict, DeviceLost, NkiportError
 from nkiport.contracts.jobs import ENDED, Job, WorkEntry
 from nkiport.contracts.steps import DeviceResult, DeviceStep, DeviceTask
 from nkiport.jobs.ports import Records, TaskTokens
@@ -60,7 +60,7 @@ def run_once(worker: Worker) -> bool:
     """Take one message and see it through; False if there was none.
 
     A message that cannot be read is left for the dead-letter queue. A task that nobody waits for
-    any more is dropped.
+    any more, or whose answer was given already, is dropped without being worked.
     """
     message = worker.queue.take()
     if message is None:
@@ -70,7 +70,7 @@ def run_once(worker: Worker) -> bool:
     except ValidationError:
         logger.exception("a message that is no task was left in the queue")
         return True
-    if _wanted(task, worker.records):
+    if _wanted(worker, task):
         with _beating(worker, message, task):
             outcome = _worked(worker, task)
         _returned(worker, task, outcome)
@@ -78,16 +78,21 @@ def run_once(worker: Worker) -> bool:
     return True
 
 
-def _wanted(task: DeviceTask, records: Records) -> bool:
-    """Nobody waits for the work of a job that was cancelled."""
-    job = records.get(Job, f"JOB#{task.job_id}", "JOB")
-    return job is None or job.status not in ENDED
+def _wanted(worker: Worker, task: DeviceTask) -> bool:
+    """Nobody waits for the work of a job that was cancelled, or for an answer that was given."""
+    job = worker.records.get(Job, f"JOB#{task.job_id}", "JOB")
+    if job is not None and job.status in ENDED:
+        return False
+    try:
+        worker.tokens.beat(task.task_token)
+    except Conflict:
+        logger.info("the token of %s %s was spent already", task.kernel_id, task.step)
+        return False
+    return True
 
 
 def _worked(worker: Worker, task: DeviceTask) -> DeviceResult | NkiportError:
     """Run the step. Our own errors go back by name; any other is a defect, and ``DeviceLost``."""
-    from nkiport.contracts.errors import DeviceLost
-
     named = {"job_id": task.job_id, "kernel_id": task.kernel_id, "step": task.step}
     try:
         result = worker.steps[task.step](task)
@@ -125,8 +130,8 @@ def _beating(worker: Worker, message: Taken, task: DeviceTask) -> Iterator[None]
     def beat() -> None:
         while not over.wait(worker.beat_seconds):
             try:
-                worker.queue.keep(message, worker.keep_seconds)
                 worker.tokens.beat(task.task_token)
+                worker.queue.keep(message, worker.keep_seconds)
             except Conflict:
                 return
             except Exception:

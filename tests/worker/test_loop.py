@@ -50,7 +50,8 @@ class World:
         self.done_.append(("failed", error, cause))
 
     def beat(self, token):
-        self.done_.append(("beat",))
+        if token in self.spent:
+            raise Conflict("spent")
 
     def _spend(self, token):
         if token in self.spent:
@@ -84,14 +85,43 @@ def test_a_task_is_worked_its_token_returned_and_only_then_the_message_deleted(w
     assert not run_once(worker(world, records))
 
 
-def test_a_message_that_comes_twice_counts_once(world, records):
+def test_a_message_that_comes_twice_is_worked_once(world, records):
+    worked = []
+
+    def step(task):
+        worked.append(task)
+        return passed(task)
+
     world.messages.append(Message(TASK.model_dump_json()))
 
-    run_once(worker(world, records))
-    run_once(worker(world, records))
+    run_once(worker(world, records, step))
+    run_once(worker(world, records, step))
 
+    assert len(worked) == 1
     assert world.done_ == [("succeeded", "passed"), ("deleted",), ("deleted",)]
     assert len(records.query(WorkEntry, "JOB#job-00000001", "WORK#")) == 1
+
+
+def test_an_answer_that_another_worker_gave_meanwhile_stands(world, records):
+    def overtaken(task):
+        world.spent.add(task.task_token)
+        return passed(task)
+
+    run_once(worker(world, records, overtaken))
+
+    assert world.done_ == [("deleted",)]
+
+
+def test_a_token_that_cannot_be_asked_about_leaves_the_message_to_come_again(world, records):
+    def unreachable(_token):
+        raise ConnectionError("no way there")
+
+    world.beat = unreachable
+
+    with pytest.raises(ConnectionError):
+        run_once(worker(world, records))
+    assert world.messages
+    assert world.done_ == []
 
 
 def test_our_own_trouble_goes_back_by_its_name(world, records):
@@ -132,20 +162,21 @@ def test_a_message_that_is_no_task_is_left_for_the_dead_letters(world, records):
 def test_while_it_works_it_beats_and_keeps_its_message(world, records):
     import threading
 
-    beaten = threading.Event()
+    kept = threading.Event()
 
-    def beat(token):
-        world.done_.append(("beat",))
-        beaten.set()
+    def keep(message, seconds):
+        world.done_.append(("kept", seconds))
+        kept.set()
 
     def slow(task):
-        assert beaten.wait(10)
+        assert kept.wait(10)
         return passed(task)
 
-    world.beat = beat
+    world.beat = lambda _token: world.done_.append(("beat",))
+    world.keep = keep
     run_once(worker(world, records, slow, beat_seconds=0.01, keep_seconds=7))
 
-    assert world.done_[:2] == [("kept", 7), ("beat",)]
+    assert world.done_[:3] == [("beat",), ("beat",), ("kept", 7)]
     assert world.done_[-1] == ("deleted",)
 
 
