@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import torch
 
+from nkiport.capture.grid import launcher
 from nkiport.contracts.capture import Reference
 from nkiport.contracts.errors import CaptureFailed
 from nkiport.sandbox.buffers import Array, dtype_of
@@ -48,6 +49,8 @@ class Runnable:
                 f"'{self.reference.file}' has no '{self.reference.symbol}'; name a class or "
                 "a function of the file as the job's reference"
             )
+        if self.reference.kind == "triton_grid":
+            return launcher(self.module, self.reference)
         if self.reference.kind != "module":
             return found
         torch.manual_seed(SEED)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.live import Live
 
+from nkiport.cli.branch import deliver_branch
 from nkiport.cli.output import AsJson, as_json, coloured, console, job_page, table
 from nkiport.client import Client
 from nkiport.contracts.errors import BadRequest
@@ -99,10 +100,18 @@ def cancel(job_id: JobArgument, json: AsJson = False) -> None:
 def fetch(
     job_id: JobArgument,
     into: Annotated[Path, typer.Argument(help="A folder.")],
+    branch_in: Annotated[
+        Path | None, typer.Option(help="Also commit the patch on a branch of this repository.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
-    """Write a job's patch, report and evidence to a folder."""
+    """Write a job's patch, report and evidence to a folder, and to a branch if asked."""
     written = fetched(Client.connected(), job_id, into)
+    if branch_in:
+        patch, title = (into / "migration.patch"), f"NKI kernels of {job_id}, with evidence"
+        if not patch.is_file():
+            raise BadRequest(f"job '{job_id}' delivered no patch")
+        deliver_branch(branch_in, job_id, patch.read_bytes(), title)
     if json:
         as_json([str(path) for path in written])
     for path in () if json else written:

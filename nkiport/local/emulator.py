@@ -24,6 +24,7 @@ PINS: Final = (
     "boto3==1.43.106",        # what Lambda's runtime brings; the release ministack pins
     "cryptography==50.0.2",   # without it KMS has no asymmetric keys
 )  # fmt: skip
+PROGRAM: Final = "ministack"
 READY_SECONDS: Final = 20.0
 REGION: Final = "us-east-1"
 
@@ -50,7 +51,7 @@ class Running:
 
 def start(folder: Path, bedrock_url: str = "") -> Running:
     """Start it with everything it writes below ``folder``; ready when it says so."""
-    program = EMULATOR / "bin" / "ministack"
+    program = EMULATOR / "bin" / PROGRAM
     if not program.exists():
         raise BadRequest("the emulator is not installed; run 'make install'")
     port = _free_port()

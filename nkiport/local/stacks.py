@@ -16,6 +16,7 @@ from nkiport.local.deploy import Cloud, deploy
 from nkiport.local.paths import ROOT, STATE
 
 FILE = "state.json"
+WORKER = "trn_worker"
 WORKERS = 2
 
 
@@ -36,7 +37,7 @@ class State(BaseModel):
     @property
     def alive(self) -> bool:
         """Whether its emulator still runs."""
-        return process.alive(self.emulator_pid)
+        return process.alive(self.emulator_pid, emulator.PROGRAM)
 
 
 def up(*, workers: int = WORKERS, bedrock_url: str = "", home: Path = STATE) -> State:
@@ -81,8 +82,9 @@ def down(*, home: Path = STATE) -> bool:
     state = _read(home / FILE)
     if state is None:
         return False
-    for pid in (*state.worker_pids, state.emulator_pid):
-        process.end(pid)
+    for pid in state.worker_pids:
+        process.end(pid, WORKER)
+    process.end(state.emulator_pid, emulator.PROGRAM)
     shutil.rmtree(state.folder, ignore_errors=True)
     (home / FILE).unlink(missing_ok=True)
     return True
@@ -109,7 +111,7 @@ def _worker(endpoint: str, outputs: dict[str, str], folder: Path) -> int:
         "ARTIFACT_BUCKET": outputs["ArtifactBucket"], "TABLE_NAME": outputs["TableName"],
         "DEVICE_QUEUE_URL": outputs["DeviceQueueUrl"], **emulator.client_environment(endpoint),
     }  # fmt: skip
-    command = [sys.executable, "-m", "trn_worker"]
+    command = [sys.executable, "-m", WORKER]
     return process.start(command, cwd=ROOT, env=env, log=folder / "worker.log")
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from nkiport.capture import ChildReferences
 from nkiport.contracts.capture import Reference
+from nkiport.contracts.errors import CaptureFailed
 
 KERNEL = """import torch
 import triton
@@ -66,3 +67,44 @@ def test_a_reading_that_the_interpreter_contradicts_is_not_trusted(tmp_path):
 
     assert capture.graph is None
     assert "does not give its output 0" in capture.no_graph_because
+
+
+BARE = KERNEL[: KERNEL.index("def run")].replace("{body}", "y = x * 2.0")
+ROLES = [
+    {"name": "out_ptr", "role": "output", "like": {"name": "y", "shape": [8, 50]}},
+    {"name": "x_ptr", "role": "input"},
+    {"name": "stride", "role": "scalar", "value": "x_ptr.stride(0)"},
+    {"name": "n", "role": "scalar", "value": "x_ptr.shape[1]"},
+    {"name": "BLOCK", "role": "scalar", "value": 64},
+]
+
+
+def bare(tmp_path, **changes):
+    (tmp_path / "kernel.py").write_text(BARE)
+    asked = {
+        "kind": "triton_grid", "file": "kernel.py", "symbol": "kernel",
+        "inputs": [{"name": "x", "shape": [8, 50]}], "grid": ["x_ptr.shape[0]"], "roles": ROLES,
+    }  # fmt: skip
+    return ChildReferences().capture(Reference.model_validate(asked | changes), tmp_path)
+
+
+def test_a_kernel_without_a_launch_works_with_a_grid_and_the_roles_of_its_arguments(tmp_path):
+    capture = bare(tmp_path)
+
+    assert [n.op for n in capture.graph.nodes] == ["aten.mul.Tensor"]
+    assert [(i.name, i.shape) for i in capture.inputs] == [("x", (8, 50))]
+    assert [o.shape for o in capture.outputs] == [(8, 50)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"grid": []}, "give 'grid' and the 'roles'"),
+        ({"grid": ["nothing.shape[0]"]}, "is no expression over x_ptr"),
+        ({"roles": [{"name": "out_ptr", "role": "output"}, *ROLES[1:]]}, "needs 'like'"),
+        ({"roles": [ROLES[0], *ROLES[2:]]}, "1 inputs for the roles"),
+    ],
+)
+def test_what_a_bare_kernel_lacks_is_named(tmp_path, changes, said):
+    with pytest.raises(CaptureFailed, match=said):
+        bare(tmp_path, **changes)
