@@ -9,12 +9,15 @@ import pytest
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 from securesystemslib.signer import SSlibKey
 
+from nkiport.adapters.dynamodb_records import DynamoRecords
+from nkiport.adapters.sqs_device_queue import SqsDeviceQueue
 from nkiport.contracts.errors import (
     BadSource,
     Conflict,
     NotFound,
     SourceTooLarge,
 )
+from nkiport.contracts.jobs import WorkEntry
 from nkiport.contracts.surfaces import GateBody
 from nkiport.judge.evidence import signed_by, verify
 from nkiport.local import stacks
@@ -103,6 +106,30 @@ def test_a_worker_that_is_killed_in_the_middle_is_replaced_without_a_trace(local
 
     assert all(alive(pid) for pid in local.workers)
     assert [(k.status, k.attempt) for k in job.kernels] == [("accepted", 1)]
+
+
+def test_a_message_that_comes_twice_gives_one_answer_and_leaves_nothing_in_the_queue(local):
+    for pid in local.workers:
+        end(pid)
+    job = local.submit({"double.py": DOUBLE})
+    local.approve(job.job_id, "scope")
+    with Cloud(local.state.endpoint) as cloud:
+        queue = SqsDeviceQueue(local.state.outputs["DeviceQueueUrl"], cloud.client("sqs"))
+        message = queue.take()
+        cloud.client("sqs").send_message(
+            QueueUrl=local.state.outputs["DeviceQueueUrl"], MessageBody=message.body
+        )
+        queue.keep(message, 0)
+        local.workers[:] = [stacks.start_worker(local.state) for _ in range(2)]
+
+        local.approve(job.job_id, "requirements")
+        job = local.ended(job.job_id)
+
+        assert [(k.status, k.attempt) for k in job.kernels] == [("accepted", 1)]
+        assert queue.take() is None
+        records = DynamoRecords(local.state.outputs["TableName"], cloud.client("dynamodb"))
+        work = records.query(WorkEntry, f"JOB#{job.job_id}", "WORK#")
+    assert sorted(each.step for each in work) == ["capture", "compile", "profile", "verify"]
 
 
 def test_a_cancelled_job_takes_no_answer_and_runs_no_further(local):
