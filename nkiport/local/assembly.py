@@ -1,5 +1,6 @@
 """The cloud assembly of the local stage, synthesized once for each state of the sources."""
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -18,10 +19,15 @@ SOURCES: Final = ("app.py", "cdk.json", "requirements.lock", "stacks", "statemac
 
 
 def assembly() -> Path:
-    """The folder of the current assembly; older ones are deleted."""
-    wanted = ASSEMBLIES / _digest()
-    if (wanted / "manifest.json").exists():
-        return wanted
+    """The folder of the current assembly; older ones are deleted. One process at a time."""
+    ASSEMBLIES.parent.mkdir(parents=True, exist_ok=True)
+    with ASSEMBLIES.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = ASSEMBLIES / _digest()
+        return wanted if (wanted / "manifest.json").exists() else _synthesized(wanted)
+
+
+def _synthesized(wanted: Path) -> Path:
     shutil.rmtree(ASSEMBLIES, ignore_errors=True)
     done = subprocess.run(
         [sys.executable, "app.py", "-c", "stage=local"], cwd=ROOT, check=False,

@@ -1,6 +1,7 @@
 """Deploy a cloud assembly as it is, with boto3: assets first, then each stack in order."""
 
 import json
+import tempfile
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -90,10 +91,14 @@ def _zipped(folder: Path) -> bytes:
     """The folder as a zip, kept beside it for the next time."""
     packed = folder.with_name(f"{folder.name}.packed")
     if not packed.exists():
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with (
+            tempfile.NamedTemporaryFile(dir=folder.parent, delete=False) as made,
+            zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        ):
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
                     archive.write(path, path.relative_to(folder))
+        Path(made.name).replace(packed)  # whole, or not there
     return packed.read_bytes()
 
 
