@@ -64,6 +64,10 @@ class Ended:
     """What went into and came out of each state outside the child executions."""
 
 
+SETTLED = 0.1
+"""Seconds in which moto gets from sending a message to waiting for its token."""
+
+
 @dataclass
 class World:
     """One state machine, its two queues, and who answers them."""
@@ -74,7 +78,7 @@ class World:
     gates: list[OpenGateRequest] = field(default_factory=list)
     tasks: list[DeviceTask] = field(default_factory=list)
 
-    def run(self, name: str, message: dict[str, str] | None = None, seconds: float = 20) -> Ended:
+    def run(self, name: str, message: dict[str, str] | None = None, seconds: float = 60) -> Ended:
         """Execute it, answering what comes over the queues, until it ends.
 
         The input of an execution is the id of its job, which is its name, unless given.
@@ -123,8 +127,9 @@ def _payloads(states: Any, execution: str) -> list[str]:
 def _taken(sqs: Any, queue: str) -> Iterator[str]:
     received = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)
     for message in received.get("Messages", []):
-        yield message["Body"]
         sqs.delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+        threading.Event().wait(SETTLED)
+        yield message["Body"]
 
 
 def _tell(states: Any, token: str, answer: Any) -> None:
@@ -132,7 +137,21 @@ def _tell(states: Any, token: str, answer: Any) -> None:
         backend = stepfunctions_parser_backends[ACCOUNT][REGION]
         backend.send_task_failure(token, error=type(answer).__name__, cause=str(answer))
     elif answer is not None:
-        states.send_task_success(taskToken=token, output=answer.model_dump_json())
+        _succeed(states, token, answer.model_dump_json())
+
+
+def _succeed(states: Any, token: str, output: str, seconds: float = 5) -> None:
+    """Return a token; moto sends a message a moment before it knows the token inside."""
+    last = time.monotonic() + seconds
+    while True:
+        try:
+            states.send_task_success(taskToken=token, output=output)
+        except states.exceptions.InvalidToken:
+            if time.monotonic() > last:
+                raise
+            threading.Event().wait(0.02)
+        else:
+            return
 
 
 @contextmanager
@@ -145,22 +164,23 @@ def aws(steps: Mapping[str, Step]) -> Iterator[None]:
         del lambda_simple_backends[ACCOUNT][REGION]
 
 
-def hurried(value: Any, *, gate_seconds: int = 30) -> Any:
-    """Copy the checked-in definition with its waits cut short and nothing else changed."""
+def hurried(value: Any, *, gate_seconds: int = 30, heartbeat_seconds: int = 20) -> Any:
+    """Copy the checked-in definition with its waits cut short and nothing else changed.
+
+    A heartbeat is only short where a worker is to be missed: others may be slow on a busy machine.
+    """
+    waits = {"gate_seconds": gate_seconds, "heartbeat_seconds": heartbeat_seconds}
     short = {
-        "IntervalSeconds": 1, "BackoffRate": 1.0, "HeartbeatSeconds": 1,
+        "IntervalSeconds": 1, "BackoffRate": 1.0, "HeartbeatSeconds": heartbeat_seconds,
         "TimeoutSeconds": 30, "MaxDelaySeconds": 2, "Seconds": 1,
     }  # fmt: skip
     if isinstance(value, list):
-        return [hurried(item, gate_seconds=gate_seconds) for item in value]
+        return [hurried(item, **waits) for item in value]
     if not isinstance(value, dict):
         return value
     if value.get("Resource", "").endswith("waitForTaskToken") and "HeartbeatSeconds" not in value:
         short["TimeoutSeconds"] = gate_seconds
-    return {
-        name: short.get(name, hurried(item, gate_seconds=gate_seconds))
-        for name, item in value.items()
-    }
+    return {name: short.get(name, hurried(item, **waits)) for name, item in value.items()}
 
 
 def checked_in(file: Path = FILE) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def test_a_gate_that_nobody_answers_expires(gate):
 def test_a_worker_that_falls_silent_gets_a_successor(step):
     script = all_well()
 
-    ended = run(script, worker=fails(step, times=1, how=None))
+    ended = run(script, worker=fails(step, times=1, how=None), heartbeat_seconds=2)
 
     assert [task.step for task in ended.tasks].count(step) == 2
     assert ended.output["finish"]["status"] == "delivered"
