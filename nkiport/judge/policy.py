@@ -9,13 +9,14 @@ from types import MappingProxyType
 
 from nkiport.contracts.judgement import Check, Finding
 from nkiport.contracts.tensors import InputSpec
-from nkiport.simulator.subset import functions, is_kernel
+from nkiport.judge.permitted import importable, permitted
+from nkiport.simulator.subset import functions, imports, is_kernel
 
-MODULES = ("neuronxcc", "nki", "math", "numpy")
-"""NumPy for its dtypes only: the simulator hands out nothing else of it."""
-
+CHECKED = frozenset({f"{root}nki.{each}" for root in ("neuronxcc.", "") for each in
+                     ("language", "isa")})  # fmt: skip
+"""Modules whose names the checker knows, and answers with the nearest one."""
 _RUNS = ("exec", "eval", "compile", "__import__", "import_module")
-_HIDES = ("getattr", "setattr", "delattr", "globals", "locals", "vars")
+_HIDES = ("getattr", "setattr", "delattr", "globals", "locals", "vars", "type", "super")
 _LEAVES = ("open", "input", "breakpoint", "exit", "quit", "system", "popen", "environ", "socket")
 _DRAWS = ("manual_seed", "default_rng", "RandomState", "randn", "random_seed", "rand")
 _JUDGES = ("allclose", "assert_allclose", "isclose")
@@ -53,33 +54,60 @@ def policy(source: str, inputs: tuple[InputSpec, ...]) -> Check:
 def _imports(tree: ast.Module) -> Iterator[Finding]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
+            wrong = [each.name for each in node.names if not importable(each.name)]
         elif isinstance(node, ast.ImportFrom):
-            modules = [f"{'.' * node.level}{node.module or ''}"]
+            module = f"{'.' * node.level}{node.module or ''}"
+            known = importable(module)
+            wrong = [f"{module}.{each.name}" for each in node.names
+                     if not known or each.name not in permitted()]  # fmt: skip
         else:
             continue
-        for module in modules:
-            if module.split(".")[0] not in MODULES:
-                yield Finding(
-                    code="policy_import", line=node.lineno, asked=f"import of '{module}'",
-                    allowed=f"modules of {', '.join(MODULES)}",
-                    fix="compute every value inside kernels",
-                )  # fmt: skip
+        for name in wrong:
+            yield Finding(
+                code="policy_import", line=node.lineno, asked=f"import of '{name}'",
+                allowed="neuronxcc.nki, its language, isa and typing, and math",
+                fix="compute every value inside kernels",
+            )  # fmt: skip
 
 
 def _names(tree: ast.Module) -> Iterator[Finding]:
+    modules = _checked(tree)
     for node in ast.walk(tree):
-        name = getattr(node, "attr", None) or getattr(node, "id", None)
-        if not isinstance(node, ast.Attribute | ast.Name) or not isinstance(name, str):
+        if isinstance(node, ast.Match):
+            name, why = "match", "reads attributes without naming them"
+        elif isinstance(node, ast.Attribute):
+            name, why = node.attr, _reached_for(node, modules)
+        elif isinstance(node, ast.Name):
+            dunder = node.id.startswith("__")
+            name = node.id
+            why = "reaches into the interpreter" if dunder else REFUSED.get(name, "")
+        else:
             continue
-        why = REFUSED.get(name)
-        if name.startswith("__"):
-            why = "reaches into the interpreter"
         if why:
             yield Finding(
                 code="policy_name", line=node.lineno, asked=f"'{name}', which {why}",
                 allowed="NKI calls, arithmetic on shapes, and kernel launches", fix="remove it",
             )  # fmt: skip
+
+
+def _reached_for(node: ast.Attribute, modules: frozenset[str]) -> str:
+    """What is wrong with the name after a dot: '' if a kernel may ask for it."""
+    if node.attr.startswith("_"):
+        return "reaches into the interpreter"
+    if node.attr in REFUSED:
+        return REFUSED[node.attr]
+    on_module = isinstance(node.value, ast.Name) and node.value.id in modules
+    return "" if on_module or node.attr in permitted() else "no kernel may ask for"
+
+
+def _checked(tree: ast.Module) -> frozenset[str]:
+    """The names of modules that the checker looks into, unless something else bears them too."""
+    named = {local for module, local, _ in imports(tree) if module in CHECKED}
+    bound = {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+    }
+    taken = {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    return frozenset(named - bound - taken)
 
 
 def _launches(tree: ast.Module) -> Iterator[Finding]:

@@ -38,6 +38,13 @@ def changed(old, new):
 
 COMPUTED = "nl.relu(tile * w + b)"
 RETURNED = "    return relu_kernel(x, weight.reshape((1, 96)), bias.reshape((1, 96)))"
+
+
+def decoy(ending):
+    """Launch a kernel that reads everything, and end otherwise."""
+    return changed(RETURNED, RETURNED.replace("return ", "y = ") + "\n" + ending)
+
+
 CHEATS = {
     "identity": (changed(COMPUTED, "nl.copy(tile)"), "numbers"),
     "zeros": (changed(COMPUTED, "tile * 0.0"), "numbers"),
@@ -85,6 +92,46 @@ CHEATS = {
     "frames are walked": ("import sys\n" + KERNEL, "policy"),
     "the interpreter is reached into": (
         changed(RETURNED, "    ().__class__.__base__\n" + RETURNED),
+        "policy",
+    ),
+    "the host reads values behind a decoy launch": (
+        decoy("    y._values[...] = x._values * weight._values\n    return y"),
+        "policy",
+    ),
+    "a class pattern reads values": (
+        decoy("    match x:\n        case object(_values=v):\n            return v\n    return y"),
+        "policy",
+    ),
+    "a kernel reads values": (
+        changed("tile * w + b", "nl.copy(tile).values() * w + b"),
+        "policy",
+    ),
+    "a constant is made of a tile": (
+        changed(COMPUTED, "nl.load(nl.shared_constant(tile))"),
+        "compile",
+    ),
+    "the simulator's findings are cleared": (
+        decoy("    nl.load._machine.findings.clear()\n    return y"),
+        "policy",
+    ),
+    "frames are walked from a generator": (
+        decoy("    (i for i in [1]).gi_frame.f_back.f_globals\n    return y"),
+        "policy",
+    ),
+    "a text follows dots": (decoy("    '{0._values}'.format(x)\n    return y"), "policy"),
+    "a class is made": (decoy("    return type(y)(y)"), "policy"),
+    "a library is kept for where no judge looks": (
+        "import numpy as np\n"
+        + changed(RETURNED, "    if x.ndim > 7:\n        np.fromfile('w')\n" + RETURNED),
+        "policy",
+    ),
+    "another part of the compiler is imported": ("import neuronxcc.driver\n" + KERNEL, "policy"),
+    "a library's function is imported alone": (
+        changed(RETURNED, "    from numpy import fromfile\n" + RETURNED),
+        "policy",
+    ),
+    "a tensor takes a module's name": (
+        changed(RETURNED, "    nl = x\n    nl.data\n" + RETURNED),
         "policy",
     ),
     "names are hidden": (changed(RETURNED, "    getattr(nl, 'load')\n" + RETURNED), "policy"),
