@@ -102,6 +102,9 @@ class StageReport(AttemptMessage):
     engine: str = Field(description="name and version of what ran the candidate")
     checks: tuple[Check, ...]
     seconds: float = 0
+    candidate_sha256: Sha256 | None = Field(
+        default=None, description="what was run; the judge leaves out reports on anything else"
+    )
 
     @property
     def passed(self) -> bool:

@@ -1,7 +1,7 @@
 """The functional engine: the simulator, in a sandboxed child, behind the engine port."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -19,9 +19,11 @@ from nkiport.engines import functional_child
 from nkiport.judge.draws import Trial, draw_trial
 from nkiport.sandbox import ChildResult, Limits, run_child
 from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_arrays
+from nkiport.simulator import Estimate
 from nkiport.simulator import check as static_check
 
 FINDINGS = TypeAdapter(tuple[Finding, ...])
+ESTIMATE = TypeAdapter(Estimate | None)
 EXAMPLE_SEED = 0
 """Compiling and profiling look at shapes; the secret seed is for the numbers only."""
 
@@ -33,7 +35,7 @@ class Simulated:
     findings: tuple[Finding, ...]
     outputs: tuple[tuple[Array, ...], ...] = ()
     inputs_read: frozenset[str] = frozenset()
-    estimate: Mapping[str, Any] | None = None
+    estimate: Estimate | None = None
     child: ChildResult | None = None
 
     @property
@@ -68,8 +70,9 @@ class FunctionalEngine:
         done = self._simulate(source, trials, scratch, twice=True)
         outputs = done.outputs
         check = _check("run", "numbers", done.findings, f"{len(trials)} trials ran")
-        if check.result == "passed" and len(outputs) == len(trials) + 1:
-            check = _repeats(check, outputs[0], outputs[-1])
+        if check.result == "passed":
+            again = outputs[len(trials) :]
+            check = _repeats(check, outputs[0], again[0] if len(again) == 1 else ())
         seconds = done.child.seconds if done.child else 0.0
         return Runs(outputs[: len(trials)], check, seconds)
 
@@ -79,7 +82,7 @@ class FunctionalEngine:
         check = _check("estimate", "plausibility", done.findings, "one run was estimated")
         if done.estimate is None:
             return Profile(check)
-        return Profile(check, inputs_read=sorted(done.inputs_read), **done.estimate)
+        return Profile(check, inputs_read=sorted(done.inputs_read), **asdict(done.estimate))
 
     def _simulate(
         self, source: str, trials: Sequence[Mapping[str, Array]], scratch: Path, **options: bool
@@ -119,16 +122,12 @@ def _read(child: ChildResult, outputs: IO[bytes]) -> Simulated:
         findings = [FINDINGS.validate_python(each["findings"]) for each in trials]
         arrays = tuple(tuple(read_arrays(outputs, each["outputs"])) for each in trials)
         read = [frozenset(map(str, each["inputs_read"])) for each in trials]
-        estimate = _numbers(child.result.get("estimate"))
+        estimate = ESTIMATE.validate_python(child.result.get("estimate"))
     except (Unreadable, ValidationError, KeyError, TypeError) as error:
         broken = replace(child, outcome="no_result", detail=f"its result is unreadable: {error}")
         return Simulated((_ended(broken),), child=child)
     every = tuple(dict.fromkeys(each for one in findings for each in one))
     return Simulated(every, arrays, frozenset.intersection(*read), estimate, child)
-
-
-def _numbers(estimate: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    return None if estimate is None else TypeAdapter(dict[str, Any]).validate_python(estimate)
 
 
 def _ended(child: ChildResult) -> Finding:

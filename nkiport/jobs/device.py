@@ -4,6 +4,7 @@ Each writes a report and returns whether it passed. The candidate runs before th
 neither sees the other.
 """
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ def compile_candidate(
     oracle, source = _given(task, artifacts)
     read = policy(source, oracle.inputs)
     checks = (read,) if read.result == "failed" else (read, *engine.compile(source, oracle.inputs))
-    return _report(task, checks, engine, artifacts, started)
+    return _report(task, source, checks, engine, artifacts, started)
 
 
 def verify_candidate(
@@ -69,8 +70,8 @@ def verify_candidate(
             working = references.golden(oracle, tree, trials, "working")
             wide = oracle.float64_golden
             golden = references.golden(oracle, tree, trials, "float64") if wide else working
-        checks += compare(oracle, plan(oracle.inputs), runs.outputs, golden, working)
-    return _report(task, checks, engine, artifacts, started)
+        checks += compare(oracle, plan(oracle.inputs), runs.outputs, golden, working, trials)
+    return _report(task, source, checks, engine, artifacts, started)
 
 
 def profile_candidate(
@@ -91,7 +92,7 @@ def profile_candidate(
     if profile.check.result != "failed":
         speed = performance(oracle, profile, engine.level)
         checks += (plausibility(oracle, profile), speed)
-    return _report(task, checks, engine, artifacts, started)
+    return _report(task, source, checks, engine, artifacts, started)
 
 
 def _given(task: DeviceTask, artifacts: Artifacts) -> tuple[Oracle, str]:
@@ -108,6 +109,7 @@ def _tree(task: DeviceTask, artifacts: Artifacts) -> Iterator[Path]:
 
 def _report(
     task: DeviceTask,
+    source: str,
     checks: Sequence[Check],
     engine: Engine,
     artifacts: Artifacts,
@@ -122,6 +124,7 @@ def _report(
         engine=engine.name,
         checks=tuple(checks),
         seconds=time.monotonic() - started,
+        candidate_sha256=hashlib.sha256(source.encode()).hexdigest(),
     )
     key = keys.report(task.job_id, task.kernel_id, task.attempt, task.step)
     artifacts.put(key, report.model_dump_json().encode())

@@ -1,8 +1,11 @@
 """Judge: read an attempt's reports, add them up, and record what became of it."""
 
 import hashlib
+from collections.abc import Sequence
+from typing import get_args
 
 from nkiport.contracts import keys
+from nkiport.contracts.base import EvidenceLevel
 from nkiport.contracts.errors import Conflict, NotFound, StoreBusy
 from nkiport.contracts.jobs import Attempt, Kernel
 from nkiport.contracts.judgement import Check, StageReport, Verdict
@@ -49,18 +52,25 @@ def _verdict(request: JudgeRequest, attempt: Attempt, artifacts: Artifacts) -> V
     """Only reports of this very candidate count: it is read again and hashed here."""
     source = artifacts.get(keys.candidate(request.job_id, request.kernel_id, request.attempt))
     sha256 = hashlib.sha256(source).hexdigest()
-    reports = list(filter(None, (_report(request, step, artifacts) for step in STEPS)))
+    found = filter(None, (_report(request, step, artifacts) for step in STEPS))
+    reports = [each for each in found if each.candidate_sha256 in {None, sha256}]
     checks = in_order([check for report in reports for check in report.checks])
     if sha256 != attempt.candidate_sha256:
         checks = (_exchanged(), *checks)
     return Verdict(
         **dict(request),
         outcome=outcome(checks),
-        level=reports[0].level if reports else "functional",
+        level=_weakest(reports),
         candidate_sha256=sha256,
         checks=checks,
         feedback=feedback(checks),
     )
+
+
+def _weakest(reports: Sequence[StageReport]) -> EvidenceLevel:
+    """A verdict is worth no more than the least of what it rests on."""
+    levels = get_args(EvidenceLevel)
+    return max((each.level for each in reports), key=levels.index, default="functional")
 
 
 def _report(request: JudgeRequest, step: str, artifacts: Artifacts) -> StageReport | None:

@@ -6,7 +6,7 @@ ratio. Norms alone decide nothing: one wrong element fails.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
@@ -21,10 +21,14 @@ Array = NDArray[Any]
 Outputs = Sequence[Sequence[Array]]
 """Arrays of each output, for each trial."""
 
+STAND_IN_SHARE = 0.1
+"""Where a constant or an input itself lies within the tolerance, the error may be this share of
+what it would make: else the tolerance could not tell the work from its absence."""
 MOST_RATIO = 8.0
 """A candidate's error may be this many times the reference's own in its row. Two right kernels
 that sum in another order differ by small factors; a wrong one by orders of magnitude."""
 TINY = 1e-30
+ORDINARY = Trial("normal", 0).label
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Compared:
     golden: Array
     working: Array
     allowed: Array
+    stand_ins: tuple[Array, ...] = ()
+    """What could be returned without work: the mean, and each input of the output's shape."""
 
     @property
     def error(self) -> Array:
@@ -51,17 +57,32 @@ class Compared:
 
 
 def compare(
-    oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs, working: Outputs
+    oracle: Oracle,
+    trials: Sequence[Trial],
+    got: Outputs,
+    golden: Outputs,
+    working: Outputs,
+    inputs: Sequence[Mapping[str, Array]] = (),
 ) -> tuple[Check, ...]:
-    """Every check on numbers, in order; later ones are left out where shapes do not agree."""
+    """Every check on numbers, in order; later ones are left out where shapes do not agree.
+
+    With the trials' ``inputs``, an input that is returned as it came is told from work.
+    """
     structure = _structure(oracle, trials, got, golden)
     if structure.result == "failed":
         return (structure,)
     pairs = list(_pairs(oracle, trials, got, golden, working))
+    given = inputs or [{}] * len(trials)
+    ordinary = [
+        replace(pair, stand_ins=(*_means(pair), *_same_shape(pair, values)))
+        for pair, values in zip(pairs, [g for g in given for _ in oracle.outputs], strict=True)
+        if pair.trial == ORDINARY
+    ]
     return (
         structure,
         _finite(pairs),
         _close(pairs),
+        _work(ordinary, oracle),
         _relative(pairs, oracle),
         _varied(pairs),
         _moves(oracle, trials, got, golden),
@@ -134,6 +155,49 @@ def _close(pairs: Sequence[Compared]) -> Check:
     errors = [float(np.max(p.error[p.comparable], initial=0.0)) for p in pairs]
     numbers = {"worst_share_of_tolerance": worst, "max_abs_error": max(errors, default=0.0)}
     return _check("values", found, f"every element of {len(pairs)} outputs agrees", numbers)
+
+
+def _work(pairs: Sequence[Compared], oracle: Oracle) -> Check:
+    """On ordinary inputs: something was compared, and it is nearer than any stand-in for it."""
+    found = [
+        Finding(code="numbers_nothing", asked=f"output {place} of the reference is never finite",
+                fix="declare value ranges in which the reference is defined")
+        for place in range(len(oracle.outputs))
+        if not any(pair.comparable.any() for pair in pairs if pair.place == place)
+    ]  # fmt: skip
+    for pair in pairs:
+        limit = min((_told_apart(pair, each, oracle) for each in pair.stand_ins), default=np.inf)
+        error = _rms(pair.error, pair)
+        if error > limit:
+            found.append(
+                Finding(
+                    code="numbers_stand_in", asked=f"{pair.trial}, output {pair.place}: the error "
+                    f"is {error:.3g}, and a constant or an input itself lies within the tolerance",
+                    allowed=f"at most {limit:.3g}", fix="compute what the reference computes",
+                )
+            )  # fmt: skip
+    return _check("work", found, "nearer to the reference than a constant or an input would be")
+
+
+def _told_apart(pair: Compared, stand_in: Array, oracle: Oracle) -> float:
+    """The error that is allowed beside a stand-in: any, if the tolerance itself refuses it."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(stand_in - pair.golden)
+        own = _rms(np.abs(pair.working - pair.golden), pair)
+    if not pair.comparable.any() or (off > pair.allowed)[pair.comparable].any():
+        return np.inf
+    rounding = 2 * _step(oracle, pair.place) * _rms(pair.golden, pair)
+    return max(STAND_IN_SHARE * _rms(off, pair), MOST_RATIO * own, rounding)
+
+
+def _means(pair: Compared) -> tuple[Array, ...]:
+    kept = pair.golden[pair.comparable]
+    return (np.full_like(pair.golden, kept.mean()),) if kept.size > 1 else ()
+
+
+def _same_shape(pair: Compared, values: Mapping[str, Array]) -> tuple[Array, ...]:
+    alike = (each for each in values.values() if each.shape == pair.golden.shape)
+    return tuple(np.asarray(each).astype(np.float64) for each in alike)
 
 
 def _relative(pairs: Sequence[Compared], oracle: Oracle) -> Check:

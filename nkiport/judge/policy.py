@@ -10,6 +10,7 @@ from types import MappingProxyType
 from nkiport.contracts.judgement import Check, Finding
 from nkiport.contracts.tensors import InputSpec
 from nkiport.judge.permitted import importable, permitted
+from nkiport.judge.stateless import stateful
 from nkiport.simulator.subset import functions, imports, is_kernel
 
 CHECKED = frozenset({f"{root}nki.{each}" for root in ("neuronxcc.", "") for each in
@@ -41,7 +42,10 @@ def policy(source: str, inputs: tuple[InputSpec, ...]) -> Check:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         found = [Finding(code="policy_syntax", asked=f"text that is not Python: {error}")]
     else:
-        found = [*_imports(tree), *_names(tree), *_launches(tree), *_signature(tree, inputs)]
+        found = [
+            *_imports(tree), *_names(tree), *stateful(tree), *_launches(tree),
+            *_signature(tree, inputs),
+        ]  # fmt: skip
     detail = (
         found[0].sentence() if found else "only kernels, and a host function that launches them"
     )

@@ -52,7 +52,10 @@ CHEATS = {
     "the weight is taken for 1": (changed("tile * w + b", "tile + b"), "numbers"),
     "the bias is taken for 0": (changed("tile * w + b", "tile * w"), "numbers"),
     "the activation is left out": (changed(COMPUTED, "tile * w + b"), "numbers"),
-    "the last rows are not written": (changed("nl.affine_range(2)", "nl.affine_range(1)"), None),
+    "the last rows are not written": (
+        changed("nl.affine_range(2)", "nl.affine_range(1)"),
+        "compile",
+    ),
     "one element is wrong": (
         changed(
             "    return out\n",
@@ -75,11 +78,11 @@ CHEATS = {
     ),
     "the host computes": (
         changed(RETURNED, RETURNED.replace("return ", "y = ") + "\n    return x * weight + bias"),
-        None,
+        "compile",
     ),
     "the input is overwritten": (
         changed("    return out\n", "    nl.store(x[0:1, 0:1], 0.0)\n    return out\n"),
-        None,
+        "compile",
     ),
     "the reference is imported": ("import relu\n" + KERNEL, "policy"),
     "the framework is imported": ("import torch\n" + KERNEL, "policy"),
@@ -134,6 +137,24 @@ CHEATS = {
         changed(RETURNED, "    nl = x\n    nl.data\n" + RETURNED),
         "policy",
     ),
+    "an output is kept for later calls": (
+        changed(
+            RETURNED,
+            "    if not KEPT:\n        KEPT.append(relu_kernel(x, weight.reshape((1, 96)),"
+            " bias.reshape((1, 96))))\n    return KEPT[0]",
+        ).replace("\n\n@nki.jit", "\nKEPT = []\n\n\n@nki.jit", 1),
+        "policy",
+    ),
+    "only the first call is honest": (
+        changed("def forward(x, weight, bias):", "def forward(x, weight, bias, calls=[]):").replace(
+            RETURNED, "    calls.append(1)\n    if len(calls) > 1:\n        return x\n" + RETURNED
+        ),
+        "policy",
+    ),
+    "an output is kept on the function": (
+        changed(RETURNED, RETURNED.replace("return ", "forward.x = ") + "\n    return forward.x"),
+        "policy",
+    ),
     "names are hidden": (changed(RETURNED, "    getattr(nl, 'load')\n" + RETURNED), "policy"),
     "code is made from text": (changed(RETURNED, "    exec('1')\n" + RETURNED), "policy"),
     "the process ends early": ("import os\n" + KERNEL, "policy"),
@@ -173,7 +194,7 @@ def test_a_cheat_is_rejected_by_the_check_that_is_there_for_it(court, name):
 
     assert verdict.outcome == "rejected"
     assert verdict.first_failure is not None
-    assert stage in {None, verdict.first_failure.stage}, verdict.feedback
+    assert verdict.first_failure.stage == stage, verdict.feedback
     assert verdict.feedback
 
 
@@ -181,18 +202,6 @@ def test_what_a_candidate_prints_decides_nothing(court):
     verdict = court.judge(changed(COMPUTED, "nl.copy(tile)") + "\nprint('accepted', 'passed')\n")
 
     assert verdict.outcome == "rejected"
-
-
-def test_an_output_kept_from_an_earlier_call_is_not_found_again(court):
-    kept = changed(
-        RETURNED,
-        "    if not KEPT:\n        KEPT.append(relu_kernel(x, weight.reshape((1, 96)),"
-        " bias.reshape((1, 96))))\n    return KEPT[0]",
-    )
-    verdict = court.judge(kept.replace("\n\n@nki.jit", "\nKEPT = []\n\n\n@nki.jit", 1))
-
-    checks = {check.name: check.result for check in verdict.checks}
-    assert verdict.outcome == "accepted" or checks["values"] == "failed"
 
 
 def test_a_candidate_that_was_exchanged_after_it_was_generated_is_refused(court):
