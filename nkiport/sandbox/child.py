@@ -18,6 +18,8 @@ from nkiport.sandbox.limits import ChildResult, Limits, Outcome
 from nkiport.sandbox.walls import NOBODY, SYSTEM
 
 REPORT_BYTES = 4096
+LOOK_SECONDS = 0.5
+"""How often the size of the scratch folder is looked at."""
 
 
 def run_child(
@@ -51,7 +53,7 @@ def run_child(
         os.fdopen(read_end, "rb") as report,
     ):
         _hand_over(scratch)
-        code = _wait(_start(scratch, write_end, out, err, env or {}), limits.wall_seconds)
+        code = _wait(_start(scratch, write_end, out, err, env or {}), scratch, limits)
         outcome, detail = _became(code, limits)
         answer = _answer(result, limits.result_bytes) if outcome == "done" else None
         if outcome == "done" and answer is None:
@@ -98,16 +100,30 @@ def _start(
         os.close(report)
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: float) -> int | None:
+def _wait(child: subprocess.Popen[bytes], scratch: Path, limits: Limits) -> int | None:
     """The exit code, or None if time ran out. Nothing of the child's session is left behind."""
+    end = time.monotonic() + limits.wall_seconds
     try:
-        return child.wait(seconds)
-    except subprocess.TimeoutExpired:
+        while (left := end - time.monotonic()) > 0:
+            with suppress(subprocess.TimeoutExpired):
+                return child.wait(min(LOOK_SECONDS, left))
+            if _filled(scratch) > limits.scratch_bytes:
+                return bootstrap.EXIT_TOO_LARGE
         return None
     finally:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+
+
+def _filled(folder: Path) -> int:
+    """Bytes on the disk below a folder; what vanishes meanwhile is not counted."""
+    total = 0
+    for where, _, files in os.walk(folder):
+        for name in files:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(where, name)).st_blocks * 512  # noqa: PTH118
+    return total
 
 
 def _became(code: int | None, limits: Limits) -> tuple[Outcome, str]:
@@ -117,7 +133,8 @@ def _became(code: int | None, limits: Limits) -> tuple[Outcome, str]:
     if code == bootstrap.EXIT_MEMORY:
         return "memory", f"it asked for more than {limits.memory_bytes} bytes"
     if code == bootstrap.EXIT_TOO_LARGE or number == signal.SIGXFSZ:
-        return "output_too_large", f"a file passed {limits.file_bytes} bytes"
+        allowed = f"{limits.file_bytes} bytes, or all together {limits.scratch_bytes}"
+        return "output_too_large", f"a file passed {allowed}"
     if number == signal.SIGXCPU:
         return "timeout", f"it used more than {limits.cpu_seconds} s of processor time"
     if number in set(signal.Signals):

@@ -22,6 +22,8 @@ class Limits:
     """Processes and threads of the child's user."""
     file_bytes: int = 512 * MIB
     """The size of any one file."""
+    scratch_bytes: int = 4096 * MIB
+    """All files in the scratch folder together, looked at twice a second."""
     result_bytes: int = 8 * MIB
     text_bytes: int = 64 * 1024
     """How much of stdout and of stderr is kept."""

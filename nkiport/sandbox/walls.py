@@ -23,8 +23,9 @@ SIGKILL = 9
 NOBODY = 65534
 
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/dev/null",
-          "/dev/urandom", "/dev/zero")  # fmt: skip
-"""What any Python needs of the host, if it is there. No /proc, no /home, no /etc/passwd."""
+          "/dev/urandom", "/dev/zero", "/proc/cpuinfo", "/sys/devices/system/cpu")  # fmt: skip
+"""What any Python needs of the host, if it is there; torch asks which processor it is on before it
+computes in float16. Nothing else of /proc and /sys, no /home, no /etc/passwd."""
 
 
 class Libc:
