@@ -48,7 +48,7 @@ class Deployment:
 LOCAL: Final[dict[str, Any]] = {
     "stage": "local",
     "auth": "token",
-    "layers": ROOT / ".build" / "layers" / "host",
+    "layers": ROOT / ".build" / "layers" / "mounts",
     "tracing": False,
     "emulated": True,
     "device_visibility_seconds": 30,

@@ -182,6 +182,8 @@ def follow(
             time.sleep(POLL_SECONDS)
             job = client.job(job_id)
             live.update(job_page(job))
+    if show and not live.console.is_terminal:
+        live.console.line()  # a page that is not redrawn does not end its last line itself
     return job
 
 
