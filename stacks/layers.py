@@ -2,8 +2,8 @@
 
 ``python -m stacks.layers --platform host|lambda [--out .build/layers]`` fills one folder for each
 layer and does nothing where the pins did not change. ``lambda`` is what AWS runs (Linux on arm64,
-Python 3.13); ``host`` is this machine's interpreter, for the emulator, with one folder more for each layer:
-``mounts``, which holds the layer's place instead of its files.
+Python 3.13); ``host`` is this machine's interpreter, for the emulator, where ``mounts`` holds each layer's
+place instead of its files.
 """
 
 import argparse
@@ -84,10 +84,11 @@ def _compile(target: Path) -> None:
 
 
 def _mount(target: Path, folder: Path) -> None:
-    """A layer of one path file. AWS mounts layers; the emulator unzips them for each new worker,
+    """Make a layer of one path file.
 
-    and 1,800 files cost every cold start a second. Lambda reads path files where a layer keeps its
-    ``site-packages``; the path goes first, as a layer does.
+    AWS mounts layers; the emulator unzips them for each new worker, and 1,800 files cost every cold
+    start a second. Python reads path files in a layer's ``site-packages``; what it names goes
+    first, as a layer does.
     """
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages = folder / "python" / "lib" / version / "site-packages"
