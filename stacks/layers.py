@@ -2,7 +2,7 @@
 
 ``python -m stacks.layers --platform host|lambda [--out .build/layers]`` fills one folder for each
 layer and does nothing where the pins did not change. ``lambda`` is what AWS runs (Linux on arm64,
-Python 3.13); ``host`` is this machine's interpreter, for the emulator, where ``mounts`` holds each layer's
+Python 3.13); ``host`` is this interpreter, for the emulator, where ``mounts`` holds each layer's
 place instead of its files.
 """
 
