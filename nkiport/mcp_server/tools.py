@@ -19,7 +19,7 @@ from nkiport.generation import set_up
 from nkiport.judge.performance import roofline_share
 from nkiport.local.loop import judge_files, migrate
 from nkiport.mcp_server.references import reference_file
-from nkiport.mcp_server.sealed import sealed_kernel
+from nkiport.mcp_server.sealed import delivered_patch, sealed_kernel
 from nkiport.skills import lookup
 
 Result = dict[str, Any]
@@ -58,7 +58,7 @@ def nki_discover_kernels(repo_root: str) -> Result:
 
 
 def nki_generate_kernel(
-    description: str,
+    description: str = "",
     reference_source: str = "",
     input_specs: list[Spec] | None = None,
     model: str = "auto",
@@ -77,7 +77,9 @@ def nki_generate_kernel(
     asked = constraints or {}
     limits = Requirements(max_turns=max_turns, tolerance=_tolerance(**asked))
     with TemporaryDirectory() as folder:
-        file = reference_file(Path(folder), reference_source, input_specs, slug(description))
+        file = reference_file(
+            Path(folder), reference_source, input_specs, slug(description or "kernel")
+        )
         done = migrate(file, backends=set_up(), requirements=limits, told=_quiet)
     verdict = done.verdict
     return {
@@ -149,16 +151,23 @@ def nki_verify(
 
 
 def nki_profile(
-    kernel_source: str,
-    input_specs: list[Spec],
+    kernel_source: str = "",
+    input_specs: list[Spec] | None = None,
     kernel_name: str = "nki_kernel",
     warmup_runs: int = 5,
     measure_runs: int = 20,
+    job_id: str = "",
+    kernel_id: str = "",
 ) -> Result:
     """Estimate a kernel's latency. Without a device nothing is measured, and the result says so."""
+    if job_id:
+        _refuse(kernel_source, input_specs)
+        return sealed_kernel(job_id, kernel_id)
     started = time.monotonic()
     with TemporaryDirectory() as folder:
-        profile = FunctionalEngine().profile(kernel_source, _inputs(input_specs), Path(folder))
+        profile = FunctionalEngine().profile(
+            kernel_source, _inputs(input_specs or []), Path(folder)
+        )
     failed = profile.check.result == "failed"
     measured = dict.fromkeys(("mean", "median", "p99", "min", "max"))
     return {
@@ -188,14 +197,18 @@ def nki_skill_lookup(query: str, top_k: int = 5, skill_category: str | None = No
 
 
 def nki_emit_diff(
-    repo_root: str,
-    target_file: str,
-    new_source: str,
+    repo_root: str = "",
+    target_file: str = "",
+    new_source: str = "",
     open_pr: bool = False,
     pr_title: str = "",
     pr_body: str = "",
+    job_id: str = "",
 ) -> Result:
-    """A patch that 'git apply' takes; nothing is written. A pull request needs a job."""
+    """A patch that 'git apply' takes; nothing is written. A job's patch comes with evidence."""
+    if job_id:
+        _refuse(target_file, new_source)
+        return _diff(delivered_patch(job_id))
     if open_pr:
         raise BadRequest(
             f"a pull request ('{pr_title or 'untitled'}', {len(pr_body)} characters) needs "
@@ -203,9 +216,15 @@ def nki_emit_diff(
         )
     root = Path(repo_root)
     if not root.is_dir():
-        raise BadRequest(f"there is no folder '{repo_root}'")
-    diff = patch_of({target_file: new_source.encode()}, _tree_at(root, target_file)).decode()
-    return {"ok": True, "diff": diff, "applied_to": None, "pr_url": None, "branch": None,
+        raise BadRequest(
+            f"there is no folder '{repo_root}'; "
+            "give repo_root, target_file and new_source, or job_id alone"
+        )
+    return _diff(patch_of({target_file: new_source.encode()}, _tree_at(root, target_file)).decode())
+
+
+def _diff(patch: str) -> Result:
+    return {"ok": True, "diff": patch, "applied_to": None, "pr_url": None, "branch": None,
             "error": None}  # fmt: skip
 
 
