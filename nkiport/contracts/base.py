@@ -1,6 +1,7 @@
 """What every message is built on: frozen, closed models and the few scalar types they share."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
@@ -10,6 +11,9 @@ DType = Literal[
     "int64", "int32", "int16", "int8", "uint32", "uint16", "uint8", "bool",
 ]  # fmt: skip
 """Element types as NumPy and ml_dtypes name them; PyTorch's names are mapped at capture."""
+
+ON_DEVICE: Mapping[DType, DType] = {"int64": "int32", "float64": "float32"}
+"""What stands on a device for a dtype of 64 bits, which a NeuronCore has none of."""
 
 TargetName = Literal["trn1", "trn2", "trn3"]
 BackendName = Literal["auto", "recipes", "claude", "custom_import", "vllm"]

@@ -14,6 +14,10 @@ FOLDER = "nki_kernels"
 """Where delivered kernels lie, at the root of the repository."""
 
 
+TORCH: Mapping[str, str] = {"float8_e4m3": "float8_e4m3fn"}
+"""PyTorch's names of dtypes, where they differ."""
+
+
 @dataclass(frozen=True)
 class Delivered:
     """An accepted kernel: its candidate, and its evidence in both renderings."""
@@ -58,6 +62,7 @@ def _render(template: str, kernel: Delivered) -> str:
             title=_one_line(kernel.evidence.headline),
             original=_one_line(f"{oracle.reference.file}:{oracle.reference.symbol}"),
             weights=weights,
+            results=[TORCH.get(spec.dtype, spec.dtype) for spec in oracle.outputs],
             inputs=[spec.name for spec in oracle.inputs if spec.role == "input"],
         )
     )

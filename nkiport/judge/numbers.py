@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nkiport.contracts.judgement import Check, Finding, Oracle
 from nkiport.judge.draws import Trial
-from nkiport.sandbox.buffers import dtype_of
+from nkiport.sandbox.buffers import device_dtype_of, dtype_of
 
 Array = NDArray[Any]
 Outputs = Sequence[Sequence[Array]]
@@ -93,7 +93,7 @@ def _structure(oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Ou
     found: list[Finding] = []
     if len(got) != len(trials) or len(golden) != len(trials):
         found.append(Finding(code="numbers_trials", asked=f"{len(got)} of {len(trials)} trials"))
-    wanted = [(spec.shape, dtype_of(spec.dtype)) for spec in oracle.outputs]
+    wanted = [(spec.shape, device_dtype_of(spec.dtype)) for spec in oracle.outputs]
     for trial, outputs in zip(trials, got, strict=False):
         had = [(each.shape, each.dtype) for each in outputs]
         if had != wanted:

@@ -6,7 +6,7 @@ from math import isfinite, prod
 from nkiport.contracts.engine import Profile
 from nkiport.contracts.judgement import Check, Finding, Oracle
 from nkiport.nki import target
-from nkiport.sandbox.buffers import dtype_of
+from nkiport.sandbox.buffers import device_dtype_of
 
 SLACK = 1e-3
 """Clocks and constants are known to this share."""
@@ -28,7 +28,9 @@ def floor_us(oracle: Oracle, profile: Profile) -> float:
 
     The second does not depend on the candidate: one that skips work lowers only the first.
     """
-    written = sum(prod(each.shape) * dtype_of(each.dtype).itemsize for each in oracle.outputs)
+    written = sum(
+        prod(each.shape) * device_dtype_of(each.dtype).itemsize for each in oracle.outputs
+    )
     return max(profile.floor_us or 0.0, written / (1000 * target(oracle.target).dma_peak_gb_s))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from nkiport.contracts.base import TargetName
+from nkiport.contracts.base import ON_DEVICE, TargetName
 from nkiport.contracts.errors import UnsupportedGraph
 from nkiport.contracts.graph import Graph
 from nkiport.lowering.ir import Program
@@ -59,7 +59,7 @@ def _reject(graph: Graph) -> None:
     dtypes = [
         f"input {spec.name} is {spec.dtype}; kernels read {', '.join(DTYPES)}"
         for spec in graph.inputs
-        if spec.dtype not in DTYPES
+        if ON_DEVICE.get(spec.dtype, spec.dtype) not in DTYPES
     ]
     if found or dtypes:
         hint = ["'nkiport.lowering.rules' lists what is covered"] if found else []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from nkiport.contracts.base import DType
+from nkiport.contracts.base import ON_DEVICE, DType
 from nkiport.lowering.ir import (
     Dim,
     Factor,
@@ -18,7 +18,7 @@ from nkiport.lowering.ir import (
     size_of,
     whole,
 )
-from nkiport.lowering.strides import restride
+from nkiport.lowering.strides import restride, shortest
 
 RESERVED = frozenset(
     [
@@ -82,6 +82,8 @@ class Builder:
     names: set[str] = field(default_factory=set)
     ops: list[Op] = field(default_factory=list)
     dtypes: dict[str, DType] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    """How many elements each value is stored with."""
     node: str = "value"
     source: str = ""
 
@@ -96,11 +98,21 @@ class Builder:
         self.names.add(free)
         return free
 
+    def know(self, name: str, dims: tuple[Dim, ...], dtype: DType) -> None:
+        """Remember how a value is stored."""
+        self.dtypes[name] = dtype
+        self.sizes[name] = math.prod(size_of(dim) for dim in dims)
+
+    def kind(self, dtype: DType) -> DType:
+        """The dtype a kernel stores: a NeuronCore has none of 64 bits."""
+        return ON_DEVICE.get(dtype, dtype)
+
     def add(self, op: Op) -> Use:
         """Append an operation and read its whole result."""
-        named = replace(op, name=self.fresh(op.name), source=self.source)
+        dtype = self.kind(op.dtype)
+        named = replace(op, name=self.fresh(op.name), source=self.source, dtype=dtype)
         self.ops.append(named)
-        self.dtypes[named.name] = op.dtype
+        self.know(named.name, op.dims, dtype)
         return whole(named.name, named.dims)
 
     def elementwise(
@@ -126,22 +138,46 @@ class Builder:
         correction: float = 0,
         name: str = "",
     ) -> Use:
-        """Reduce over the axes; all of them if none is given."""
+        """Reduce over the axes; all of them if none is given.
+
+        A kernel reduces one run of memory. What lies in several runs, or is all of a tensor, is
+        reduced in steps.
+        """
         rank = len(use.dims)
         gone = sorted({axis % rank for axis in axes}) if rank else []
         gone = gone or list(range(rank))
+        first = _innermost_run(use, gone)
         if len(gone) == rank > 1 and not correction:
-            use = self.reduce(kind, use, [rank - 1], keepdim=True, name=f"{self.node}_rows")
-        order = [axis for axis in range(rank) if axis not in gone] + gone
+            first = first if len(first) < rank else [rank - 1]
+        if len(first) < len(gone):
+            whole = self._staged(kind, use, gone, first, dtype, correction, name)
+            left = [size for axis, size in enumerate(use.shape) if axis not in gone]
+            return whole if keepdim else self.view(whole, left)
+        order = [axis for axis in range(rank) if axis not in gone] + first
         moved = permute(use, order)
         dims = moved.dims[: rank - len(gone)]
         op = Op(name or self.node, kind, (moved,), dims, dtype, len(gone), correction)
         result = self.add(op)
         return unsqueeze(result, gone) if keepdim else result
 
+    def _staged(
+        self, kind: str, use: Use, gone: list[int], first: list[int], dtype: DType,
+        correction: float, name: str,
+    ) -> Use:  # fmt: skip
+        rest = [axis for axis in gone if axis not in first]
+        joined = "sum" if kind == "mean" else kind
+        part = self.reduce(joined, use, first, keepdim=True, name=f"{self.node}_rows")
+        if kind != "mean":
+            return self.reduce(joined, part, rest, keepdim=True, dtype=dtype, name=name)
+        total = self.reduce("sum", part, rest, keepdim=True, name=f"{self.node}_total")
+        count = math.prod(use.shape[axis] for axis in gone) - correction
+        share = 1 / count if count > 0 else math.nan
+        return self.elementwise("mul", total, share, dtype=dtype, name=name)
+
     def dense(self, use: Use) -> Use:
         """The use itself, or a copy that stores it in the order it is read."""
-        return use if use.dense else self._copied(use)
+        full = math.prod(use.shape) == self.sizes[use.value]
+        return use if use.dense and full else self._copied(use)
 
     def _copied(self, use: Use) -> Use:
         kind = self.dtypes[use.value]
@@ -155,7 +191,18 @@ class Builder:
         strides = restride(use.shape, use.strides, wanted)
         if strides is None:
             return self.view(self.dense(use), wanted)
-        return Use(use.value, regroup(use.dims, wanted), strides)
+        return replace(use, dims=regroup(use.dims, wanted), strides=strides)
+
+
+def _innermost_run(use: Use, axes: Sequence[int]) -> list[int]:
+    """Those of the axes that together are the innermost run of memory, outermost first."""
+    ordered = sorted(axes, key=lambda axis: -use.strides[axis])
+    shape, strides = use.shape, use.strides
+    for start in range(len(ordered)):
+        run = ordered[start:]
+        if len(shortest((shape[axis], strides[axis]) for axis in run)) <= 1:
+            return run
+    return ordered
 
 
 def broadcast(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
@@ -170,17 +217,17 @@ def align(use: Use, dims: tuple[Dim, ...]) -> Use:
     """Read the operand along the result's dimensions, repeating where it has size 1."""
     missing = len(dims) - len(use.dims)
     strides = (0,) * missing + use.strides
-    return Use(use.value, dims, strides)
+    return replace(use, dims=dims, strides=strides)
 
 
 def permute(use: Use, order: Sequence[int]) -> Use:
     """Read the dimensions in another order."""
     rank = len(use.dims)
     picked = [axis % rank for axis in order] if rank else []
-    return Use(
-        use.value,
-        tuple(use.dims[axis] for axis in picked),
-        tuple(use.strides[axis] for axis in picked),
+    return replace(
+        use,
+        dims=tuple(use.dims[axis] for axis in picked),
+        strides=tuple(use.strides[axis] for axis in picked),
     )
 
 
@@ -190,7 +237,26 @@ def unsqueeze(use: Use, axes: Iterable[int]) -> Use:
     for axis in sorted(axes):
         dims.insert(axis, ())
         strides.insert(axis, 0)
-    return Use(use.value, tuple(dims), tuple(strides))
+    return replace(use, dims=tuple(dims), strides=tuple(strides))
+
+
+def cut(use: Use, axis: int, start: int, size: int, step: int = 1) -> Use:
+    """Read ``size`` positions of an axis from ``start`` on; a negative step reads backwards."""
+    axis %= len(use.dims)
+    dims, strides = list(use.dims), list(use.strides)
+    offset = use.offset + start * strides[axis]
+    if size != size_of(dims[axis]):
+        dims[axis] = literal(size)
+    strides[axis] = 0 if size == 1 else strides[axis] * step
+    return replace(use, dims=tuple(dims), strides=tuple(strides), offset=offset)
+
+
+def drop(use: Use, axis: int) -> Use:
+    """Leave out an axis of size 1."""
+    axis %= len(use.dims)
+    dims, strides = list(use.dims), list(use.strides)
+    del dims[axis], strides[axis]
+    return replace(use, dims=tuple(dims), strides=tuple(strides))
 
 
 def expand(use: Use, sizes: Sequence[int]) -> Use:
@@ -201,7 +267,7 @@ def expand(use: Use, sizes: Sequence[int]) -> Use:
         dim if size in {-1, size_of(dim)} else literal(size)
         for dim, size in zip(old, sizes, strict=True)
     )
-    return Use(use.value, dims, (0,) * missing + use.strides)
+    return replace(use, dims=dims, strides=(0,) * missing + use.strides)
 
 
 def regroup(dims: tuple[Dim, ...], wanted: Shape) -> tuple[Dim, ...]:

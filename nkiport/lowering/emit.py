@@ -6,8 +6,10 @@ from nkiport.lowering.host import emit_host
 from nkiport.lowering.ir import Program
 from nkiport.lowering.kernel import Launch
 from nkiport.lowering.matmul import emit_matmul
+from nkiport.lowering.moves import emit_solo
 from nkiport.lowering.rows import emit_rows
-from nkiport.lowering.tiling import Plan, RowPlan
+from nkiport.lowering.tiling import MatmulPlan, Plan, RowPlan, WindowPlan
+from nkiport.lowering.windows import emit_window
 from nkiport.lowering.writer import Writer
 
 IMPORTS = (
@@ -34,10 +36,17 @@ def emit(program: Program, plans: Sequence[Plan], name: str) -> str:
 
 
 def _kernel(program: Program, plan: Plan, writer: Writer) -> Launch:
-    if isinstance(plan, RowPlan):
-        launch = emit_rows(program, plan, writer)
-    else:
-        launch = emit_matmul(program, plan, writer)
+    launch = _emitted(program, plan, writer)
     writer.line()
     writer.line()
     return launch
+
+
+def _emitted(program: Program, plan: Plan, writer: Writer) -> Launch:
+    if isinstance(plan, RowPlan):
+        return emit_rows(program, plan, writer)
+    if isinstance(plan, MatmulPlan):
+        return emit_matmul(program, plan, writer)
+    if isinstance(plan, WindowPlan):
+        return emit_window(program, plan, writer)
+    return emit_solo(program, plan, writer)

@@ -1,8 +1,8 @@
 """The second pass: operations that can share one pass over the same tiles become one group.
 
 A group has one iteration space: any number of outer loops, then rows (the partitions) and columns
-(the free dimension). Reductions go over all columns. A group with a matmul is that matmul and
-element-wise operations on its result.
+(the free dimension). Reductions go over all columns. A group on an anchor (a product, a
+convolution, a pooling) is that anchor and element-wise operations on its result.
 """
 
 import math
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nkiport.lowering.ir import Op, Program, Use
-from nkiport.lowering.rules import REDUCTIONS
+from nkiport.lowering.ir import Op, Program, Use, covers
+from nkiport.lowering.rules import ANCHORS, REDUCTIONS, SOLO
 from nkiport.lowering.strides import Pattern, boundaries, intervals, project, spread
 
 
@@ -19,11 +19,13 @@ from nkiport.lowering.strides import Pattern, boundaries, intervals, project, sp
 class Access:
     """How a group reads or writes a stored value: the interval's stride at each place.
 
-    A stride is 0 where the value repeats, and None where the space has size 1.
+    A stride is 0 where the value repeats, and None where the space has size 1. The offset is where
+    the first element lies.
     """
 
     value: str
     strides: tuple[int | None, ...]
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,9 @@ class Group:
     """Results that something outside needs."""
 
     @property
-    def matmul(self) -> Op | None:
-        """The matmul the group is built on, if it is."""
-        return next((op for op in self.ops if op.kind == "matmul"), None)
+    def base(self) -> Op | None:
+        """The operation that has a kernel of its own, if the group is built on one."""
+        return next((op for op in self.ops if op.kind in ANCHORS | SOLO), None)
 
     @property
     def name(self) -> str:
@@ -115,6 +117,8 @@ def _users(program: Program) -> Mapping[str, frozenset[str]]:
 
 def build(ops: Sequence[Op], users: Mapping[str, frozenset[str]]) -> Group | None:
     """The group of these operations, or None if they cannot share a space."""
+    if any(op.kind in SOLO for op in ops):
+        return _alone(ops)
     ops = _ordered(ops)
     names = {op.name for op in ops}
     patterns = _patterns(ops, names)
@@ -130,8 +134,17 @@ def build(ops: Sequence[Op], users: Mapping[str, frozenset[str]]) -> Group | Non
     stored = tuple(op.name for op in ops if users[op.name] - names)
     if not all(_storable(results[name]) for name in stored):
         return None
-    reads = {use: _access(use.value, at, sizes) for use, at in outside.items()}
+    reads = {use: _access(use.value, at, sizes, use.offset) for use, at in outside.items()}
     return Group(tuple(ops), sizes, reads, results, stored)
+
+
+def _alone(ops: Sequence[Op]) -> Group | None:
+    """Such an operation shares its kernel with no other."""
+    if len(ops) > 1:
+        return None
+    (op,) = ops
+    whole = _access(op.name, _full(math.prod(op.shape)), op.shape)
+    return Group((op,), op.shape, {}, {op.name: whole}, (op.name,))
 
 
 def _ordered(ops: Sequence[Op]) -> list[Op]:
@@ -147,7 +160,7 @@ def _ordered(ops: Sequence[Op]) -> list[Op]:
 
 def _patterns(ops: Sequence[Op], names: set[str]) -> dict[str, Pattern] | None:
     """The pattern of every result over the whole space; None on a conflict or an open one."""
-    if not _anchored_well(ops, names):
+    if not _anchored_well(ops, names) or not _whole(ops):
         return None
     total = max(math.prod(_widest(op)) for op in ops)
     found: dict[str, Pattern] = {}
@@ -161,13 +174,24 @@ def _patterns(ops: Sequence[Op], names: set[str]) -> dict[str, Pattern] | None:
     return found if names == set(found) else None
 
 
+def _whole(ops: Sequence[Op]) -> bool:
+    """Whether what the group computes is read whole within it: a tile holds no part of a value."""
+    sizes = {op.name: math.prod(op.shape) for op in ops}
+    return all(
+        covers(zip(use.shape, use.strides, strict=True), use.offset, sizes[use.value])
+        for op in ops
+        for use in op.uses
+        if use.value in sizes
+    )
+
+
 def _anchored_well(ops: Sequence[Op], names: set[str]) -> bool:
-    """A matmul stands alone in its group: nothing before it, and no reduction after it."""
-    matmuls = [op for op in ops if op.kind == "matmul"]
-    if not matmuls:
+    """An anchor is alone of its kind: nothing before it, and no reduction after it."""
+    anchors = [op for op in ops if op.kind in ANCHORS]
+    if not anchors:
         return True
-    inside = any(use.value in names for use in matmuls[0].uses)
-    return len(matmuls) == 1 and not inside and not any(op.kind in REDUCTIONS for op in ops)
+    inside = any(use.value in names for use in anchors[0].uses)
+    return len(anchors) == 1 and not inside and not any(op.kind in REDUCTIONS for op in ops)
 
 
 def _widest(op: Op) -> tuple[int, ...]:
@@ -187,7 +211,7 @@ def _spread_pattern(op: Op, names: set[str], total: int, found: dict[str, Patter
         return known and _require(use, project(full, use.shape, use.strides), names, found)
     if math.prod(op.shape) == total and found.setdefault(op.name, full) != full:
         return False
-    if op.kind == "matmul":
+    if op.kind in ANCHORS:
         return True
     if op.name not in found:
         _from_operand(op, found)
@@ -224,7 +248,7 @@ def _outside(
     """Patterns of the operands that other groups or the inputs give."""
     found: dict[Use, Pattern] = {}
     for op in ops:
-        for use in () if op.kind == "matmul" else op.uses:
+        for use in () if op.kind in ANCHORS else op.uses:
             if use.value in names:
                 continue
             at = project(_read_pattern(op, patterns), _widest(op), use.strides)
@@ -248,7 +272,7 @@ def _full(total: int) -> Pattern:
 def _space(ops: Sequence[Op], patterns: Sequence[Pattern]) -> tuple[int, ...] | None:
     """Sizes of the space, rows and columns last; None if no such space holds every pattern."""
     places = frozenset(place for pattern in patterns for place in boundaries(pattern))
-    anchor = next((op for op in ops if op.kind == "matmul"), None)
+    anchor = next((op for op in ops if op.kind in ANCHORS), None)
     if anchor:
         return anchor.shape if places <= _edges(anchor.shape) else None
     total = max(math.prod(_widest(op)) for op in ops)
@@ -285,12 +309,10 @@ def _last_dimension(ops: Sequence[Op]) -> int:
     return shape[-1] if shape else 1
 
 
-def _access(value: str, at: Pattern, sizes: Sequence[int]) -> Access:
+def _access(value: str, at: Pattern, sizes: Sequence[int], offset: int = 0) -> Access:
     strides = spread(at, sizes)
-    return Access(
-        value,
-        tuple(None if size == 1 else step for size, step in zip(sizes, strides, strict=True)),
-    )
+    steps = tuple(None if size == 1 else step for size, step in zip(sizes, strides, strict=True))
+    return Access(value, steps, offset)
 
 
 def _storable(access: Access) -> bool:

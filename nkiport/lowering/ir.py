@@ -7,7 +7,7 @@ sizes and strides, so an operand that only looks different costs nothing.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from nkiport.contracts.base import DType
 
@@ -47,12 +47,76 @@ def text_of(dim: Dim) -> str:
 
 
 @dataclass(frozen=True)
+class Window:
+    """How the window of a convolution or pooling moves; one number for depth, height and width.
+
+    A convolution reads (N, C, D, H, W) and weights (O, C / groups, d, h, w) and gives (N, O, L),
+    L being all positions. A pooling reads (N, C, D, H, W), perhaps with one weight (C, d, h, w)
+    for each place under the window, joins by ``op`` and gives (N, C, L).
+    """
+
+    image: Shape
+    """Depth, height and width of what is read."""
+    size: Shape
+    stride: Shape
+    low: Shape
+    """Padding before the first value."""
+    dilation: Shape
+    out: Shape
+    """Depth, height and width of the result."""
+    groups: int = 1
+    op: str = "sum"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Where one operand of an assembly goes: its first element's place, and the strides there."""
+
+    shape: Shape
+    offset: int
+    strides: Shape
+    fill: float | None = None
+    """The number that stands in this place, where no operand does."""
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A tensor put together from pieces that do not overlap; operands come in this order."""
+
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers of a range: start + step * position."""
+
+    start: float
+    step: float
+
+
+@dataclass(frozen=True)
+class Running:
+    """What a scan along the last axis keeps: ``sum``, ``product``, ``max`` or ``min``."""
+
+    op: str
+
+
+Detail = Window | Assembly | Span | Running
+D = TypeVar("D", Window, Assembly, Span, Running)
+
+
+@dataclass(frozen=True)
 class Use:
-    """A stored value as a consumer reads it; strides count elements and 0 repeats."""
+    """A stored value as a consumer reads it.
+
+    Strides and the offset count elements; a stride of 0 repeats. What is cut off or left out of a
+    value needs no copy: the strides step over it.
+    """
 
     value: str
     dims: tuple[Dim, ...]
     strides: tuple[int, ...]
+    offset: int = 0
 
     @property
     def shape(self) -> Shape:
@@ -62,7 +126,7 @@ class Use:
     @property
     def dense(self) -> bool:
         """Whether the elements are read in the order they are stored, each once."""
-        return self.strides == dense_strides(self.shape)
+        return not self.offset and self.strides == dense_strides(self.shape)
 
 
 def dense_strides(shape: Iterable[int]) -> tuple[int, ...]:
@@ -84,13 +148,30 @@ def whole(value: str, dims: tuple[Dim, ...]) -> Use:
     return Use(value, dims, dense_strides(size_of(dim) for dim in dims))
 
 
+def covers(pieces: Iterable[tuple[int, int]], offset: int, total: int) -> bool:
+    """Whether these (size, stride) pieces reach each of ``total`` elements; repeats do no harm.
+
+    >>> covers([(4, 1), (8, 4)], 0, 32), covers([(4, 8), (2, 0), (4, 1)], 0, 32)
+    (True, False)
+    """
+    reached = 1
+    for size, stride in sorted(pieces, key=lambda piece: piece[1]):
+        if size == 1 or stride == 0:
+            continue
+        if stride != reached:
+            return False
+        reached *= size
+    return not offset and reached == total
+
+
 @dataclass(frozen=True)
 class Op:
     """One operation of the normal form.
 
     Element-wise operands are aligned to the result's shape. A reduction reduces the last
     ``reduced`` dimensions of its operand, which its result lacks; a mean divides by the number of
-    values less ``correction``. A matmul multiplies (..., M, K) by (..., K, N).
+    values less ``correction``. A matmul multiplies (..., M, K) by (..., K, N). What a kind needs to
+    know beyond its operands is its ``detail``.
     """
 
     name: str
@@ -101,6 +182,7 @@ class Op:
     reduced: int = 0
     correction: float = 0
     source: str = ""
+    detail: Detail | None = None
 
     @property
     def shape(self) -> Shape:
@@ -111,6 +193,13 @@ class Op:
     def uses(self) -> tuple[Use, ...]:
         """The operands that are tensors."""
         return tuple(arg for arg in self.args if isinstance(arg, Use))
+
+
+def detail_of(op: Op, kind: type[D]) -> D:
+    """The operation's detail, which its kind says is of this type."""
+    if not isinstance(op.detail, kind):
+        raise TypeError(f"{op.name} ({op.kind}) has the detail {op.detail}")
+    return op.detail
 
 
 @dataclass(frozen=True)

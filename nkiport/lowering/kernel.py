@@ -1,11 +1,12 @@
 """What every emitted kernel shares: parameters, index expressions, loads, calls and stores."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nkiport.lowering.builder import RESERVED, regroup
 from nkiport.lowering.fusion import Access, Group
-from nkiport.lowering.ir import Op, Program, Use, text_of
+from nkiport.lowering.ir import Op, Program, Use, covers, size_of, text_of
 from nkiport.lowering.select import DTYPES, Step
 from nkiport.lowering.writer import Writer
 
@@ -25,11 +26,33 @@ def axes(strides: Sequence[int | None]) -> tuple[int, ...]:
     return (*(i for i, s in enumerate(strides) if not s), *present)
 
 
+def plain(program: Program, access: Access, sizes: Sequence[int]) -> bool:
+    """Whether the space reaches each element of the value once: a reshape gives the axes of it."""
+    pieces = [(size, step) for size, step in zip(sizes, access.strides, strict=True) if step]
+    total = math.prod(size_of(dim) for dim in program.dims_of(access.value))
+    return covers(pieces, access.offset, total)
+
+
+FLAT = ("-1",)
+"""The shape of an operand that is read by address."""
+
+
 def shape_texts(program: Program, access: Access, sizes: Sequence[int]) -> tuple[str, ...]:
     """The shape a kernel reads a value in, as the host function writes it."""
+    if not plain(program, access, sizes):
+        return FLAT
     order = axes(access.strides)
     wanted = tuple(sizes[i] if access.strides[i] else 1 for i in order)
     return tuple(text_of(dim) for dim in regroup(program.dims_of(access.value), wanted))
+
+
+def times(name: str, step: int) -> str:
+    """The product as a reader would write it.
+
+    >>> times("row", 1), times("row", 32)
+    ('row', 'row * 32')
+    """
+    return name if step == 1 else f"{name} * {step}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +84,8 @@ class Body:
     writer: Writer
     width: str
     """The columns of a tile, as source."""
+    row_mask: str = "row < rows"
+    column_mask: str = "col < cols"
     taken: set[str] = field(default_factory=set)
     names: dict[Access, str] = field(default_factory=dict)
     tiles: dict[Use | str, str] = field(default_factory=dict)
@@ -124,6 +149,8 @@ class Body:
 
     def index(self, access: Access, columns: str, *, natural: bool = False) -> str:
         """The index of an operand's tile, in the tensor's own order."""
+        if not plain(self.program, access, self.group.sizes):
+            return self.address(access, columns)
         last = len(self.group.sizes) - 1
         texts = []
         for axis, step in enumerate(access.strides):
@@ -134,10 +161,23 @@ class Body:
         order = range(len(texts)) if natural else axes(access.strides)
         return ", ".join(texts[axis] for axis in order)
 
+    def address(self, access: Access, columns: str) -> str:
+        """Where an operand's elements lie in memory, by the strides of the space."""
+        last = len(self.group.sizes) - 1
+        terms = [f"{access.offset}"] if access.offset else []
+        for axis, step in enumerate(access.strides):
+            if axis < last - 1:
+                terms += [times(f"o{axis}", step)] if step else []
+            elif step == 0:
+                terms.append("i_f1" if axis == last else "i_p1")
+            else:
+                terms.append(times(columns if axis == last else "row", step or 1))
+        return " + ".join(terms)
+
     def mask(self, access: Access, *, tail: bool) -> str:
         """The condition under which an element exists; empty if all do."""
-        rows = "row < rows" if access.strides[-2] != 0 else ""
-        columns = "col < cols" if tail and access.strides[-1] != 0 else ""
+        rows = self.row_mask if access.strides[-2] != 0 else ""
+        columns = self.column_mask if tail and access.strides[-1] != 0 else ""
         return f"({rows}) & ({columns})" if rows and columns else rows or columns
 
     def load(self, access: Access, *, columns: str, tail: bool) -> None:
@@ -204,12 +244,16 @@ class Body:
     def read_sizes(self, names: Sequence[str]) -> None:
         """Read the sizes off the parameters, so that the kernel serves other sizes too."""
         left = list(range(len(names)))
-        for access, name in self.names.items():
+        shaped = {
+            access: name for access, name in self.names.items()
+            if plain(self.program, access, self.group.sizes)
+        }  # fmt: skip
+        for access, name in shaped.items():
             order = axes(access.strides)
             if list(order) == left and all(step != 0 for step in access.strides):
                 self.writer.line(f"{', '.join(names)} = {name}.shape")
                 return
-        for access, name in self.names.items():
+        for access, name in shaped.items():
             for place, axis in enumerate(axes(access.strides)):
                 if axis in left and access.strides[axis] != 0:
                     self.writer.line(f"{names[axis]} = {name}.shape[{place}]")

@@ -1,14 +1,23 @@
 """Emits a group on a matmul: K on the partitions of both operands, sums in PSUM, then the rest."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nkiport.lowering.anchored import finish, load_shared, nest
 from nkiport.lowering.fusion import Access
 from nkiport.lowering.ir import Op, Program, Use
-from nkiport.lowering.kernel import Body, Launch, Parameter, axes, shape_texts
+from nkiport.lowering.kernel import (
+    FLAT,
+    Body,
+    Launch,
+    Parameter,
+    axes,
+    plain,
+    shape_texts,
+    times,
+)
 from nkiport.lowering.rows import summary
-from nkiport.lowering.select import DTYPES, Step, select
+from nkiport.lowering.select import DTYPES
 from nkiport.lowering.tiling import MatmulPlan
 from nkiport.lowering.writer import Writer
 
@@ -22,6 +31,9 @@ class Side:
     other: str
     """The name of the size that is not K: rows or cols."""
     dtype: str
+    shape: tuple[int, ...]
+    plain: bool
+    """Whether the tensor has the axes of the product, so that it needs no addresses."""
 
     @property
     def turned(self) -> bool:
@@ -39,19 +51,34 @@ class Side:
             else {last - 1: depth, last: other}
         )
         batch = "0" if self.access.strides[0] == 0 else "o0"
+        if not self.plain:
+            return self._address(names)
         return ", ".join(names.get(axis, batch) for axis in axes(self.access.strides))
+
+    def _address(self, names: Mapping[int, str]) -> str:
+        """Where a tile lies in memory, by the strides of the operand."""
+        terms = [f"{self.access.offset}"] if self.access.offset else []
+        for axis, step in enumerate(self.access.strides):
+            name = names.get(axis, "o0")
+            if axis in names and not step:
+                terms.append(f"({name}) * 0" if step == 0 else name)
+            elif step:
+                terms.append(name if step == 1 else times(f"({name})", step))
+        return " + ".join(terms)
 
     def size(self, what: str) -> str:
         """Where the kernel reads a size: ``k`` or the other one."""
         last = len(self.access.strides) - 1
         wanted = last if (what == "k") == (self.other == "rows") else last - 1
+        if not self.plain:
+            return str(self.shape[wanted])
         return f"{self.name}.shape[{axes(self.access.strides).index(wanted)}]"
 
 
 def emit_matmul(program: Program, plan: MatmulPlan, writer: Writer) -> Launch:
     """Write the kernel and say how it is launched."""
     group = plan.group
-    op = group.matmul
+    op = group.base
     assert op is not None  # noqa: S101 - the plan is a matmul's
     body = Body(program, group, writer, "N_TILE")
     left, right = (
@@ -83,11 +110,14 @@ def _side(body: Body, use: Use, other: str) -> Side:
     )
     name = body.fresh(use.value)
     dtype = DTYPES[body.program.dtype_of(use.value)]
-    return Side(name, Access(use.value, strides), other, dtype)
+    access = Access(use.value, strides, use.offset)
+    shaped = 0 not in strides[-2:] and plain(body.program, access, use.shape)
+    return Side(name, access, other, dtype, use.shape, shaped)
 
 
 def _parameter(body: Body, side: Side, use: Use) -> Parameter:
-    return Parameter(side.name, use.value, shape_texts(body.program, side.access, use.shape))
+    shape = shape_texts(body.program, side.access, use.shape) if side.plain else FLAT
+    return Parameter(side.name, use.value, shape)
 
 
 def _sizes(body: Body, left: Side, right: Side, *, batched: bool) -> None:
@@ -96,9 +126,10 @@ def _sizes(body: Body, left: Side, right: Side, *, batched: bool) -> None:
     write.line(f"cols = {right.size('cols')}")
     write.line(f"depth = {left.size('k')}")
     if batched:
-        side = right if left.access.strides[0] == 0 else left
+        side = right if left.access.strides[0] == 0 or not left.plain else left
         place = axes(side.access.strides).index(0)
-        write.line(f"outer0 = {side.name}.shape[{place}]")
+        known = f"{side.name}.shape[{place}]" if side.plain else str(left.shape[0])
+        write.line(f"outer0 = {known}")
 
 
 def _tiles(body: Body, plan: MatmulPlan, *, strips: bool) -> None:
@@ -133,25 +164,17 @@ def _tiles(body: Body, plan: MatmulPlan, *, strips: bool) -> None:
         write.line("i_f1 = nl.arange(1)[None, :]")
 
 
-@contextmanager
-def _nest(write: Writer, *heads: str) -> Iterator[None]:
-    with ExitStack() as stack:
-        for head in heads:
-            stack.enter_context(write.block(head))
-        yield
-
-
 def _loops(body: Body, plan: MatmulPlan, op: Op, left: Side, right: Side) -> None:
     body.writer.line()
     outer = ["for o0 in nl.affine_range(outer0):"] if len(op.shape) == BATCHED else []
-    nest = _blocked if plan.block else _passing
-    nest(body, op, left, right, outer)
+    walk = _blocked if plan.block else _passing
+    walk(body, op, left, right, outer)
 
 
 def _blocked(body: Body, op: Op, left: Side, right: Side, outer: list[str]) -> None:
     """Hold a block of left tiles; walk the columns of the right operand once for the block."""
     write = body.writer
-    with _nest(write, *outer, "for b in nl.affine_range(m_tiles // block):"):
+    with nest(write, *outer, "for b in nl.affine_range(m_tiles // block):"):
         write.comment("Zeros stand where the last tile of K, or of rows, ends early.")
         write.line(f"left = nl.zeros((P, block, k_tiles, P), dtype={left.dtype})")
         with write.block("for m in nl.affine_range(block):"):
@@ -163,13 +186,14 @@ def _blocked(body: Body, op: Op, left: Side, right: Side, outer: list[str]) -> N
                     _fill(body, right, "n * N_TILE + j * P", "right[i_p, k, j * P + i_k]")
             else:
                 _fill(body, right, "n * N_TILE", "right[i_p, k, i_f]")
-            _column_operands(body)
+            write.line("col = n * N_TILE + i_f")
+            load_shared(body)
             with write.block("for m in nl.affine_range(block):"):
                 write.line("row = (b * block + m) * P + i_p")
                 write.line("acc = nl.zeros((P, N_TILE), dtype=nl.float32, buffer=nl.psum)")
                 with write.block("for k in nl.affine_range(k_tiles):"):
                     write.line("acc += nisa.nc_matmul(left[i_p, m, k, i_k], right[i_p, k, i_f])")
-                _rest(body, op)
+                finish(body, op)
 
 
 def _fill(body: Body, side: Side, start: str, target: str) -> None:
@@ -212,9 +236,10 @@ def _passing(body: Body, op: Op, left: Side, right: Side, outer: list[str]) -> N
     """Read both operands again for every tile of the result."""
     write = body.writer
     heads = (*outer, "for m in nl.affine_range(m_tiles):", "for n in nl.affine_range(n_tiles):")
-    with _nest(write, *heads):
+    with nest(write, *heads):
         write.line("row = m * P + i_p")
-        _column_operands(body)
+        write.line("col = n * N_TILE + i_f")
+        load_shared(body)
         write.line("acc = nl.zeros((P, N_TILE), dtype=nl.float32, buffer=nl.psum)")
         with write.block("for k in nl.affine_range(k_tiles):"):
             write.comment("Zeros stand where the last tile of K, or of rows, ends early.")
@@ -227,48 +252,4 @@ def _passing(body: Body, op: Op, left: Side, right: Side, outer: list[str]) -> N
             else:
                 _tile(body, right, "n * N_TILE", "right[i_p, i_f]")
             write.line("acc += nisa.nc_matmul(left[i_p, i_k], right[i_p, i_f])")
-        _rest(body, op)
-
-
-def _column_operands(body: Body) -> None:
-    """Load what all rows share once for a tile of columns."""
-    body.writer.line("col = n * N_TILE + i_f")
-    for access in body.names:
-        if access.strides[-2] == 0:
-            body.load(access, columns="col", tail=True)
-
-
-def _rest(body: Body, op: Op) -> None:
-    """What follows the product, on the tile in PSUM, and the stores."""
-    body.tiles[op.name] = "acc"
-    for each in body.group.ops:
-        body.tiles[each.name] = _renamed(body, each)
-    held = {access for access in body.names if access.strides[-2] == 0}
-    steps = {step.op.name: step for step in select(body.group, body.tiles, body.width)}
-    for each in body.group.ops:
-        for use in () if each is op else each.uses:
-            access = body.group.reads.get(use)
-            if access is not None and access not in held:
-                body.load(access, columns="col", tail=True)
-                held.add(access)
-        if each.name in steps:
-            body.step(steps[each.name])
-        if each.name in body.group.stored:
-            _store(body, each, op)
-
-
-def _renamed(body: Body, op: Op) -> str:
-    return body.tiles[op.name] if op.kind == "matmul" else body.alias(op) or op.name
-
-
-def _store(body: Body, each: Op, op: Op) -> None:
-    """Store; what still is in PSUM is copied to SBUF first, for DMA cannot read PSUM."""
-    if body.tiles[each.name] == "acc":
-        kind = DTYPES[body.program.dtype_of(each.name)]
-        copied = Step(op, "nl.copy", ("acc",), (("dtype", kind),))
-        name = f"{each.name}_tile"
-        body.writer.call(
-            f"{name} = {copied.function}(", [*copied.args, *(f"{k}={v}" for k, v in copied.kwargs)]
-        )
-        body.tiles[each.name] = name
-    body.store(each.name, columns="col", tail=True)
+        finish(body, op)

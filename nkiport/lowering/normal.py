@@ -20,9 +20,9 @@ def normal_form(graph: Graph) -> Program:
     inputs = []
     for spec in graph.inputs:
         name = builder.fresh(spec.name)
-        item = Input(name, spec_dims(name, spec.shape), spec.dtype)
+        item = Input(name, spec_dims(name, spec.shape), builder.kind(spec.dtype))
         inputs.append(item)
-        builder.dtypes[name] = spec.dtype
+        builder.know(name, item.dims, item.dtype)
         values[spec.name, None] = whole(name, item.dims)
     table = rule_table()
     for node in graph.nodes:
@@ -38,6 +38,8 @@ def normal_form(graph: Graph) -> Program:
 
 def _argument(values: Mapping[tuple[str, int | None], Operand], arg: Arg) -> Any:
     if isinstance(arg, Ref):
+        if (arg.ref, arg.index) not in values:
+            raise NotImplementedError(f"result {arg.index} of {arg.ref} is used; no rule gives it")
         return values[arg.ref, arg.index]
     if isinstance(arg, DTypeArg):
         return arg.dtype

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nkiport.contracts.base import DType
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Literal, Op, Use
+from nkiport.lowering.rules import ANCHORS, REDUCTIONS
 
 DTYPES: Mapping[DType, str] = {
     "float32": "nl.float32", "bfloat16": "nl.bfloat16", "float16": "nl.float16", "bool": "nl.bool_",
@@ -25,7 +26,8 @@ CALLS: Mapping[str, str] = {
     "logical_and": "nl.logical_and", "logical_or": "nl.logical_or", "equal": "nl.equal",
     "not_equal": "nl.not_equal", "less": "nl.less", "less_equal": "nl.less_equal",
     "greater": "nl.greater", "greater_equal": "nl.greater_equal", "where": "nl.where",
-    "copy": "nl.copy", "sum": "nl.sum", "mean": "nl.sum", "max": "nl.max", "min": "nl.min",
+    "fmod": "nl.fmod", "copy": "nl.copy",
+    "sum": "nl.sum", "mean": "nl.sum", "max": "nl.max", "min": "nl.min",
 }  # fmt: skip
 """Kind to call, where the call takes the operands as they are."""
 
@@ -131,8 +133,9 @@ def _reduction(op: Op, scope: Scope) -> Step | None:
     return Step(op, CALLS[op.kind], (scope.text(op.args[0]),), kwargs)
 
 
-def _matmul(op: Op, _scope: Scope) -> Step | None:
-    return Step(op, "nisa.nc_matmul", ()) if op.kind == "matmul" else None
+def _anchor(op: Op, _scope: Scope) -> Step | None:
+    """Its kernel has made the tile already."""
+    return Step(op, "", ()) if op.kind in ANCHORS else None
 
 
 def _call(op: Op, scope: Scope) -> Step | None:
@@ -154,11 +157,11 @@ def _spread(op: Op, scope: Scope) -> Step | None:
     return Step(op, "nl.broadcast_to", (f"{inner.function}({text})",), (("shape", shape),))
 
 
-CALLS_ACROSS = frozenset({"matmul", "sum", "mean", "max", "min"})
+CALLS_ACROSS = ANCHORS | REDUCTIONS
 """Kinds whose result has another width than their operands."""
 
 SELECTION: tuple[Callable[[Op, Scope], Step | None], ...] = (
-    _spread, _matmul, _cast, _where, _by_row, _division_by_row, _reduction, _call,
+    _spread, _anchor, _cast, _where, _by_row, _division_by_row, _reduction, _call,
 )  # fmt: skip
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nkiport.lowering.fusion import Access, Group
-from nkiport.lowering.ir import Program, Use
-from nkiport.lowering.rules import REDUCTIONS
+from nkiport.lowering.ir import Op, Program, Shape, Use, Window, detail_of
+from nkiport.lowering.rules import REDUCTIONS, SOLO
 from nkiport.nki import Target
 
 FP32_BYTES = 4
@@ -21,7 +21,7 @@ ITEM_BYTES: Mapping[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 @dataclass(frozen=True)
 class RowPlan:
-    """Tiles of a group without a matmul: all partitions by ``columns``.
+    """Tiles of a group without a base: all partitions by ``columns``.
 
     ``resident`` says that a whole row stays in SBUF, so that every operand is read once; else the
     columns are walked in tiles, once for each level of reductions and once to write.
@@ -49,15 +49,45 @@ class MatmulPlan:
     block: int
 
 
-Plan = RowPlan | MatmulPlan
+@dataclass(frozen=True)
+class WindowPlan:
+    """Tiles of a group on a convolution or pooling.
+
+    ``out`` is how much depth, height and width of the result a tile has, ``image`` how much of the
+    image that needs. ``kept`` says that the weights of all output channels stay in SBUF.
+    """
+
+    group: Group
+    out: Shape
+    image: Shape
+    kept: bool = True
+
+
+@dataclass(frozen=True)
+class SoloPlan:
+    """A kernel of one operation that moves data or walks along it: rows by ``columns``."""
+
+    group: Group
+    columns: int
+
+
+Plan = RowPlan | MatmulPlan | WindowPlan | SoloPlan
 
 
 def tile(program: Program, groups: Sequence[Group], target: Target) -> tuple[Plan, ...]:
     """A plan for every group."""
-    return tuple(
-        _matmul_plan(program, group, target) if group.matmul else _row_plan(group, target)
-        for group in groups
-    )
+    return tuple(_plan(program, group, target) for group in groups)
+
+
+def _plan(program: Program, group: Group, target: Target) -> Plan:
+    base = group.base
+    if base is None:
+        return _row_plan(group, target)
+    if base.kind == "matmul":
+        return _matmul_plan(program, group, target)
+    if base.kind in SOLO:
+        return SoloPlan(group, STREAM_COLUMNS)
+    return _window_plan(program, group, target)
 
 
 def oversized(plans: Sequence[Plan], target: Target) -> tuple[str, ...]:
@@ -105,7 +135,7 @@ def _shared(tile: Access) -> bool:
 
 
 def _matmul_plan(program: Program, group: Group, target: Target) -> MatmulPlan:
-    op = group.matmul
+    op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
     item = max(ITEM_BYTES.get(program.dtype_of(use.value), FP32_BYTES) for use in op.uses)
     depth = math.ceil(op.uses[0].shape[-1] / target.partitions)
@@ -120,3 +150,55 @@ def _matmul_plan(program: Program, group: Group, target: Target) -> MatmulPlan:
 def _epilogue_bytes(group: Group, target: Target) -> int:
     """What the tiles after the product take: one for each operation and operand."""
     return (len(group.ops) + len(group.reads)) * target.moving_fmax * FP32_BYTES
+
+
+def _window_plan(program: Program, group: Group, target: Target) -> WindowPlan:
+    """The largest tile of positions whose part of the image fits beside all else."""
+    op = group.base
+    assert op is not None  # noqa: S101 - the caller chose by it
+    window = detail_of(op, Window)
+    conv = op.kind == "conv"
+    item = ITEM_BYTES.get(program.dtype_of(op.uses[0].value), FP32_BYTES)
+    kept = conv and _weight_bytes(op, target, item) <= target.sbuf_bytes // 4
+    parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
+    most = target.moving_fmax if conv else STREAM_COLUMNS
+    while most > 1:
+        out = positions(window, most)
+        image = needed(window, out)
+        if parts * math.prod(image) * item <= target.sbuf_bytes // 8:
+            break
+        most //= 2
+    return WindowPlan(group, out, image, kept)
+
+
+def _weight_bytes(op: Op, target: Target, item: int) -> int:
+    """What a convolution's weights take in each partition, turned and in whole tiles."""
+    out, channels, *size = op.uses[1].shape
+    tiles = math.ceil(out // detail_of(op, Window).groups / target.partitions)
+    parts = math.ceil(channels / target.partitions)
+    return tiles * parts * math.prod(size) * target.partitions * item
+
+
+def positions(window: Window, most: int) -> Shape:
+    """Depth, height and width of a tile of at most so many positions, contiguous in the result.
+
+    A row that is too long is cut in equal parts; else whole rows are taken, and whole planes.
+    """
+    depth, height, width = window.out
+    if width > most:
+        return 1, 1, math.ceil(width / math.ceil(width / most))
+    rows = most // width
+    if rows < height:
+        return 1, math.ceil(height / math.ceil(height / rows)), width
+    planes = min(depth, most // (height * width))
+    return math.ceil(depth / math.ceil(depth / planes)), height, width
+
+
+def needed(window: Window, out: Shape) -> Shape:
+    """How much of the image, padding included, a tile of results reads."""
+    return tuple(
+        (size - 1) * step + (reach - 1) * spread + 1
+        for size, step, reach, spread in zip(
+            out, window.stride, window.size, window.dilation, strict=True
+        )
+    )

@@ -1,10 +1,13 @@
-"""Writes Python lines: indentation, and calls that break as the formatter breaks them."""
+"""Writes Python lines: indentation, and long lines broken as the formatter breaks them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 WIDTH = 100
+INDENT = "    "
+OPEN, CLOSE = "([{", ")]}"
 
 
 @dataclass
@@ -15,8 +18,9 @@ class Writer:
     depth: int = 0
 
     def line(self, text: str = "") -> None:
-        """One line at the present depth."""
-        self.lines.append(f"{'    ' * self.depth}{text}" if text else "")
+        """One line at the present depth; on several if it is too long."""
+        room = WIDTH - len(INDENT) * self.depth
+        self.lines += [f"{INDENT * self.depth}{each}" if each else "" for each in fold(text, room)]
 
     def comment(self, text: str) -> None:
         """A comment, wrapped between words."""
@@ -32,20 +36,8 @@ class Writer:
         self.line(f"# {row}")
 
     def call(self, head: str, args: Sequence[str], tail: str = ")") -> None:
-        """``head`` (which ends in a bracket), arguments, ``tail``; on several lines if too long."""
-        flat = f"{head}{', '.join(args)}{tail}"
-        inner = ", ".join(args)
-        if 4 * self.depth + len(flat) <= WIDTH:
-            self.line(flat)
-            return
-        self.line(head)
-        with self.block():
-            if 4 * self.depth + len(inner) <= WIDTH:
-                self.line(inner)
-            else:
-                for arg in args:
-                    self.line(f"{arg},")
-        self.line(tail)
+        """``head`` (which ends in a bracket), arguments, ``tail``."""
+        self.line(f"{head}{', '.join(args)}{tail}")
 
     @contextmanager
     def block(self, head: str = "") -> Iterator[None]:
@@ -59,3 +51,66 @@ class Writer:
     def text(self) -> str:
         """The file."""
         return "\n".join(self.lines) + "\n"
+
+
+def fold(text: str, room: int) -> list[str]:
+    """The text in lines of at most ``room`` characters, broken inside its last bracket.
+
+    >>> fold("f(aaaa, bbbb)", 10)
+    ['f(', '    aaaa,', '    bbbb,', ')']
+    >>> fold("m=(aaaa) & (bbbb)", 14)
+    ['m=(', '    (aaaa)', '    & (bbbb)', ')']
+    """
+    if len(text) <= room:
+        return [text]
+    joined = split(text, " & ")
+    if len(joined) > 1:
+        return _conditions(joined)
+    start, end = _bracket(text)
+    if start < 0:
+        return fold(f"return ({text[7:]})", room) if text.startswith("return ") else [text]
+    inner = text[start + 1 : end]
+    if start >= room:
+        above = fold(text[: start + 1], room)
+        return [*above[:-1], *fold(above[-1] + text[start + 1 :], room)] if above[1:] else [text]
+    if len(INDENT) + len(inner) <= room:
+        return [text[: start + 1], INDENT + inner, text[end:]]
+    parts = [part for part in split(inner, ", ") if part]
+    lines = [text[: start + 1]]
+    for part in parts:
+        folded = fold(part.removesuffix(","), room - len(INDENT) - 1)
+        lines += [INDENT + each for each in (*folded[:-1], f"{folded[-1]},")]
+    return [*lines, text[end:]]
+
+
+def _conditions(joined: list[str]) -> list[str]:
+    """One condition on each line, in brackets; the first may begin with a keyword."""
+    name = re.match(r"\w+=", joined[0])
+    head = name.group() if name else ""
+    first, *rest = joined[0].removeprefix(head), *joined[1:]
+    return [f"{head}(", INDENT + first, *(f"{INDENT}& {each}" for each in rest), ")"]
+
+
+def split(text: str, at: str) -> list[str]:
+    """The parts between separators that stand in no bracket."""
+    parts, depth, last = [], 0, 0
+    for place, sign in enumerate(text):
+        depth += (sign in OPEN) - (sign in CLOSE)
+        if not depth and text.startswith(at, place):
+            parts.append(text[last:place])
+            last = place + len(at)
+    return [*parts, text[last:]]
+
+
+def _bracket(text: str) -> tuple[int, int]:
+    """Where the longest outermost pair of brackets opens and closes; -1 where there is none."""
+    found, depth, opened = (-1, -1), 0, 0
+    for place, sign in enumerate(text):
+        if sign in OPEN:
+            opened = place if depth == 0 else opened
+            depth += 1
+        elif sign in CLOSE:
+            depth -= 1
+            if depth == 0 and place - opened > found[1] - found[0]:
+                found = (opened, place)
+    return found

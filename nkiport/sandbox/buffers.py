@@ -1,11 +1,13 @@
 """Arrays across a process border as raw bytes: nothing is unpickled, every dtype survives."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+
+from nkiport.contracts.base import ON_DEVICE, DType
 
 Array = NDArray[Any]
 MAX_ARRAYS = 4096
@@ -23,6 +25,20 @@ def dtype_of(name: str) -> np.dtype[Any]:
     """
     own = getattr(ml_dtypes, name, None)
     return np.dtype(name if own is None else own)
+
+
+def device_dtype_of(name: str) -> np.dtype[Any]:
+    """The NumPy dtype in which a device holds values of a contract's name.
+
+    >>> device_dtype_of("int64").itemsize
+    4
+    """
+    return dtype_of(ON_DEVICE.get(cast("DType", name), name))
+
+
+def on_device(array: Array) -> Array:
+    """The array as a device holds it; itself, where the dtype stays."""
+    return array.astype(device_dtype_of(array.dtype.name), copy=False)
 
 
 def write_arrays(file: IO[bytes], arrays: Iterable[Array]) -> list[dict[str, Any]]:

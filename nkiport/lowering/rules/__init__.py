@@ -1,0 +1,34 @@
+"""How each ATen overload becomes the few kinds of ``KINDS``: one rule for each."""
+
+from nkiport.lowering.rules import (
+    elementwise,
+    indexing,
+    made,
+    norms,
+    products,
+    reductions,
+    resizing,
+    views,
+    windows,
+)
+from nkiport.lowering.rules.rule import ANCHORS, KINDS, REDUCTIONS, SOLO, Result, Rewrite, Rule
+
+__all__ = ["ANCHORS", "KINDS", "REDUCTIONS", "RULES", "SOLO", "Result", "rule_table"]
+
+RULES: tuple[Rule, ...] = (
+    *elementwise.RULES,
+    *views.RULES,
+    *made.RULES,
+    *reductions.RULES,
+    *norms.RULES,
+    *products.RULES,
+    *windows.RULES,
+    *resizing.RULES,
+    *indexing.RULES,
+)
+"""In the order a reader looks for them; no overload has two."""
+
+
+def rule_table() -> dict[str, Rewrite]:
+    """Overload to rewrite."""
+    return {rule.op: rule.rewrite for rule in RULES}

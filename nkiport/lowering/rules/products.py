@@ -1,0 +1,54 @@
+"""Products of matrices."""
+
+from nkiport.contracts.base import DType
+from nkiport.contracts.graph import Node
+from nkiport.lowering.builder import Builder, Operand, permute
+from nkiport.lowering.ir import Op, Use
+from nkiport.lowering.rules.rule import Result, Rule
+
+
+def _matmul(b: Builder, node: Node, x: Use, y: Use) -> Result:
+    return _product(b, x, y, name=node.name, dtype=node.dtype)
+
+
+def _product(b: Builder, x: Use, y: Use, *, name: str, dtype: DType) -> Use:
+    dims = (*x.dims[:-1], y.dims[-1])
+    return b.add(Op(name, "matmul", (x, y), dims, dtype))
+
+
+def _addmm(
+    b: Builder, node: Node, bias: Use, x: Use, y: Use, *, beta: float = 1, alpha: float = 1
+) -> Result:
+    product: Operand = _product(b, x, y, name=f"{node.name}_product", dtype="float32")
+    if alpha != 1:
+        product = b.part("scaled", "mul", product, alpha)
+    if beta == 0:
+        return b.elementwise("cast", product, dtype=node.dtype)
+    weighed = bias if beta == 1 else b.part("bias", "mul", bias, beta)
+    return b.elementwise("add", product, weighed, dtype=node.dtype)
+
+
+def _linear(b: Builder, node: Node, x: Use, weight: Use, bias: Use | None = None) -> Result:
+    rows = b.view(x, (-1, x.shape[-1]))
+    turned = permute(weight, (1, 0))
+    if bias is None:
+        product = _product(b, rows, turned, name=node.name, dtype=node.dtype)
+    else:
+        inner = _product(b, rows, turned, name=f"{node.name}_product", dtype="float32")
+        product = b.elementwise("add", inner, bias, dtype=node.dtype)
+    return b.view(product, node.shape)
+
+
+def _dot(b: Builder, node: Node, x: Use, y: Use) -> Result:
+    return b.reduce("sum", b.part("product", "mul", x, y), [-1], keepdim=False, dtype=node.dtype)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("aten.mm.default", _matmul),
+    Rule("aten.bmm.default", _matmul),
+    Rule("aten.addmm.default", _addmm),
+    Rule("aten.baddbmm.default", _addmm),
+    Rule("aten.mv.default", _dot),
+    Rule("aten.dot.default", _dot),
+    Rule("aten.linear.default", _linear),
+)

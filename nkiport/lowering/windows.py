@@ -1,0 +1,39 @@
+"""Emits a group on a window: a part of the image in SBUF, read once for each tap."""
+
+import math
+
+from nkiport.lowering.convolution import write_convolution
+from nkiport.lowering.ir import Program, Use, Window, detail_of, text_of
+from nkiport.lowering.kernel import Body, Launch, Parameter
+from nkiport.lowering.pooling import write_pooling
+from nkiport.lowering.rows import summary
+from nkiport.lowering.space import axes_of, write_indices
+from nkiport.lowering.tiling import WindowPlan
+from nkiport.lowering.writer import Writer
+
+
+def emit_window(program: Program, plan: WindowPlan, writer: Writer) -> Launch:
+    """Write the kernel and say how it is launched."""
+    op = plan.group.base
+    assert op is not None  # noqa: S101 - the plan is a window's
+    body = Body(program, plan.group, writer, "F")
+    axes = axes_of(detail_of(op, Window), plan)
+    names = [body.fresh(use.value) for use in op.uses]
+    given = (*map(_given, names, op.uses), *body.parameters())
+    writer.line("@nki.jit")
+    with writer.block(f"def {plan.group.name}_kernel({', '.join(p.name for p in given)}):"):
+        writer.line(f'"""{summary(plan.group)}"""')
+        outer, rows, _ = op.shape
+        writer.line(f"outer0, rows, cols = {outer}, {rows}, {math.prod(a.out for a in axes)}")
+        body.allocate(body.names_of_sizes())
+        write_indices(body, axes)
+        if op.kind == "conv":
+            write_convolution(body, plan, op, axes, names)
+        else:
+            write_pooling(body, op, axes, names)
+        writer.line(f"return {', '.join(body.out(name) for name in plan.group.stored)}")
+    return Launch(f"{plan.group.name}_kernel", given, plan.group.stored, body.result_texts())
+
+
+def _given(name: str, use: Use) -> Parameter:
+    return Parameter(name, use.value, tuple(text_of(dim) for dim in use.dims))
