@@ -1,5 +1,6 @@
 """The first pass: core ATen becomes the few kinds of ``KINDS``, by the table of rules."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,14 +27,27 @@ def normal_form(graph: Graph) -> Program:
         values[spec.name, None] = whole(name, item.dims)
     table = rule_table()
     for node in graph.nodes:
-        builder.node, builder.source = node.name, node.source
+        named = node.model_copy(update={"name": readable(node.name)})
+        builder.node, builder.source = named.name, node.source
         args = [_argument(values, arg) for arg in node.args]
         kwargs = {key: _argument(values, arg) for key, arg in node.kwargs.items()}
-        result = table[node.op](builder, node, *args, **kwargs)
+        result = table[node.op](builder, named, *args, **kwargs)
         _remember(values, node.name, result)
     given = {item.name for item in inputs}
     outputs = tuple(_output(builder, values, ref, given) for ref in graph.outputs)
     return Program(tuple(inputs), tuple(live(builder.ops, outputs)), outputs)
+
+
+def readable(name: str) -> str:
+    """A node's name without what only PyTorch's dispatcher needs.
+
+    >>> readable("_native_batch_norm_legit_no_training_3"), readable("addmm")
+    ('batch_norm_3', 'addmm')
+    """
+    return INTERNAL.sub("", name) or name
+
+
+INTERNAL = re.compile(r"^_+|native_|_legit|_no_training|_with_indices|_default$")
 
 
 def _argument(values: Mapping[tuple[str, int | None], Operand], arg: Arg) -> Any:

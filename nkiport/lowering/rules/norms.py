@@ -40,14 +40,14 @@ def _batch_norm(
     b: Builder, node: Node, x: Use, weight: Use | None, bias: Use | None, mean: Use, var: Use,
     _momentum: float, eps: float,
 ) -> Result:  # fmt: skip
-    """With running statistics: one factor and one summand for each channel."""
+    """With running statistics: one factor for each channel, between mean and bias."""
+    wide = (1, -1, *(1,) * (len(x.dims) - 2))
     rstd = b.part("rstd", "rsqrt", b.part("var_eps", "add", var, eps))
     factor = rstd if weight is None else b.part("factor", "mul", rstd, weight)
-    moved = b.part("moved", "neg", b.part("mean_scaled", "mul", mean, factor))
-    summand = moved if bias is None else b.part("summand", "add", moved, bias)
-    wide = (1, -1, *(1,) * (len(x.dims) - 2))
-    scaled = b.part("scaled", "mul", x, b.view(factor, wide))
-    return b.elementwise("add", scaled, b.view(summand, wide), dtype=node.dtype), mean, rstd
+    centred = b.part("centred", "sub", x, b.view(mean, wide))
+    normed = b.part("normed", "mul", centred, b.view(factor, wide))
+    last = _affine(b, normed, None, bias, wide)
+    return b.elementwise("cast", last, dtype=node.dtype), mean, rstd
 
 
 def _batch_norm_fresh(

@@ -8,8 +8,8 @@ import neuronxcc.nki.language as nl
 
 
 @nki.jit
-def native_layer_norm_0_kernel(x, weight, bias):
-    """Compute native_layer_norm_0: mean, sub, square, add, rsqrt, mul, ...."""
+def layer_norm_0_kernel(x, weight, bias):
+    """Compute layer_norm_0: mean, sub, square, add, rsqrt, mul, ...."""
     rows, cols = x.shape
     out = nl.ndarray((rows, cols), dtype=nl.float32, buffer=nl.shared_hbm)
 
@@ -28,28 +28,28 @@ def native_layer_norm_0_kernel(x, weight, bias):
     for r in nl.affine_range(math.ceil(rows / P)):
         row = r * P + i_p
         x_tile = nl.load(x[row, i_f], mask=row < rows)
-        native_layer_norm_0_mean = nl.multiply(nl.sum(x_tile, axis=1, keepdims=True), 1.0 / cols)
-        native_layer_norm_0_centred = nisa.tensor_scalar(
-            x_tile, op0=nl.subtract, operand0=native_layer_norm_0_mean
+        layer_norm_0_mean = nl.multiply(nl.sum(x_tile, axis=1, keepdims=True), 1.0 / cols)
+        layer_norm_0_centred = nisa.tensor_scalar(
+            x_tile, op0=nl.subtract, operand0=layer_norm_0_mean
         )
-        native_layer_norm_0_square = nl.square(native_layer_norm_0_centred)
-        native_layer_norm_0_var = nl.multiply(
-            nl.sum(native_layer_norm_0_square, axis=1, keepdims=True), 1.0 / cols
+        layer_norm_0_square = nl.square(layer_norm_0_centred)
+        layer_norm_0_var = nl.multiply(
+            nl.sum(layer_norm_0_square, axis=1, keepdims=True), 1.0 / cols
         )
-        native_layer_norm_0_var_eps = nl.add(native_layer_norm_0_var, 1e-05)
-        native_layer_norm_0_rstd = nl.rsqrt(native_layer_norm_0_var_eps)
-        native_layer_norm_0_normed = nisa.tensor_scalar(
-            native_layer_norm_0_centred, op0=nl.multiply, operand0=native_layer_norm_0_rstd
+        layer_norm_0_var_eps = nl.add(layer_norm_0_var, 1e-05)
+        layer_norm_0_rstd = nl.rsqrt(layer_norm_0_var_eps)
+        layer_norm_0_normed = nisa.tensor_scalar(
+            layer_norm_0_centred, op0=nl.multiply, operand0=layer_norm_0_rstd
         )
-        native_layer_norm_0_scaled = nl.multiply(native_layer_norm_0_normed, weight_tile)
-        native_layer_norm_0_shifted = nl.add(native_layer_norm_0_scaled, bias_tile)
-        nl.store(out[row, i_f], native_layer_norm_0_shifted, mask=row < rows)
+        layer_norm_0_scaled = nl.multiply(layer_norm_0_normed, weight_tile)
+        layer_norm_0_shifted = nl.add(layer_norm_0_scaled, bias_tile)
+        nl.store(out[row, i_f], layer_norm_0_shifted, mask=row < rows)
     return out
 
 
 def forward(x, weight, bias):
     """Launch the kernels; the parameters are the inputs in call order."""
-    native_layer_norm_0 = native_layer_norm_0_kernel(
+    layer_norm_0 = layer_norm_0_kernel(
         x, weight.reshape((1, weight.shape[0])), bias.reshape((1, bias.shape[0]))
     )
-    return native_layer_norm_0
+    return layer_norm_0
