@@ -26,7 +26,7 @@ CALLS: Mapping[str, str] = {
     "logical_and": "nl.logical_and", "logical_or": "nl.logical_or", "equal": "nl.equal",
     "not_equal": "nl.not_equal", "less": "nl.less", "less_equal": "nl.less_equal",
     "greater": "nl.greater", "greater_equal": "nl.greater_equal", "where": "nl.where",
-    "fmod": "nl.fmod", "copy": "nl.copy",
+    "fmod": "nl.fmod", "softplus": "nl.softplus", "copy": "nl.copy",
     "sum": "nl.sum", "mean": "nl.sum", "max": "nl.max", "min": "nl.min",
 }  # fmt: skip
 """Kind to call, where the call takes the operands as they are."""

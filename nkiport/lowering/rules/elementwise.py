@@ -89,7 +89,12 @@ def _where(b: Builder, node: Node, condition: Use, x: Operand, y: Operand) -> Re
 
 
 def _log1p(b: Builder, node: Node, x: Use) -> Result:
-    return b.elementwise("log", b.part("plus_one", "add", x, 1.0), dtype=node.dtype)
+    """log(w) * x / (w - 1) for w = 1 + x: the rounding of w cancels. Where w is 1, x itself."""
+    whole = b.part("whole", "add", x, 1.0)
+    kept = b.part("kept", "sub", whole, 1.0)
+    share = b.part("share", "div", x, kept)
+    grown = b.part("grown", "mul", b.part("log", "log", whole), share)
+    return b.elementwise("where", b.part("tiny", "equal", kept, 0.0), x, grown, dtype=node.dtype)
 
 
 def _expm1(b: Builder, node: Node, x: Use) -> Result:
@@ -135,22 +140,21 @@ def _hardswish(b: Builder, node: Node, x: Use) -> Result:
     return b.elementwise("mul", x, _ramp(b, x), dtype=node.dtype)
 
 
-def _softplus(b: Builder, node: Node, x: Use, beta: float = 1.0, threshold: float = 20.0) -> Result:
-    """max(z, 0) + log(1 + exp(-|z|)) for z = beta * x: no exponential can overflow."""
+def _softplus(
+    b: Builder, node: Node, x: Use, beta: float = 1.0, threshold: float = 20.0
+) -> Result:
+    """The scalar engine's own function, linear above the threshold."""
     z = x if beta == 1 else b.part("scaled", "mul", x, beta)
-    decay = b.part("decay", "exp", b.part("minus", "neg", b.part("size", "abs", z)))
-    tail = b.part("tail", "log", b.part("plus_one", "add", decay, 1.0))
-    soft = b.part("soft", "add", b.part("above", "maximum", z, 0.0), tail)
+    soft = b.part("soft", "softplus", b.part("capped", "minimum", z, threshold))
     grown = soft if beta == 1 else b.part("grown", "mul", soft, 1 / beta)
     linear = b.part("linear", "greater", z, threshold)
     return b.elementwise("where", linear, x, grown, dtype=node.dtype)
 
 
 def _log_sigmoid(b: Builder, node: Node, x: Use) -> Result:
-    """min(x, 0) - log(1 + exp(-|x|))."""
-    decay = b.part("decay", "exp", b.part("minus", "neg", b.part("size", "abs", x)))
-    tail = b.part("tail", "log", b.part("plus_one", "add", decay, 1.0))
-    value = b.elementwise("sub", b.part("below", "minimum", x, 0.0), tail, dtype=node.dtype)
+    """The log of the logistic function is the softplus of -x, turned."""
+    soft = b.part("soft", "softplus", b.part("minus", "neg", x))
+    value = b.elementwise("neg", soft, dtype=node.dtype)
     return value, value
 
 
