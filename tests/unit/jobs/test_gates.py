@@ -8,10 +8,13 @@ import pytest
 
 from nkiport.adapters.memory import Artifacts, Records
 from nkiport.contracts import keys
+from nkiport.contracts.capture import Capture, Reference
 from nkiport.contracts.errors import BadRequest, Conflict, NotFound, StaleLink
+from nkiport.contracts.graph import Graph, Node, Ref
 from nkiport.contracts.jobs import Gate, Job, Kernel
 from nkiport.contracts.judgement import Oracle, Requirements, Seed, Tolerance
 from nkiport.contracts.steps import GateAnswer, OpenGateRequest
+from nkiport.contracts.tensors import InputSpec, TensorSpec
 from nkiport.jobs.gates import answer_gate, open_gate
 from nkiport.jobs.links import GateLinks
 from nkiport.judge.evidence import commitment
@@ -62,18 +65,32 @@ class World:
         return self.records.get(Job, f"JOB#{JOB}", "JOB")
 
 
+X = InputSpec(name="x", shape=(128, 256))
+CAPTURE = Capture(
+    reference=Reference(kind="module", file="model.py", symbol="Model"),
+    source_sha256="0" * 64,
+    inputs=(X,),
+    outputs=(TensorSpec(name="y", shape=X.shape),),
+    graph=Graph(
+        inputs=(X,),
+        nodes=(Node(name="y", op="aten.relu.default", args=(Ref(ref="x"),), shape=X.shape),),
+        outputs=(Ref(ref="y"),),
+    ),
+    flops=128 * 256,
+    bytes_moved=2 * 4 * 128 * 256,
+)
+
+
 @pytest.fixture
 def world():
     return World()
 
 
 def captured(world, *names):
-    from tests.machine.real import _capture
-
     for name in names:
         found = world.records.get(Kernel, f"JOB#{JOB}", f"KERNEL#{name}")
         world.records.replace(found.model_copy(update={"status": "captured"}))
-        data = _capture(name).model_dump_json().encode()
+        data = CAPTURE.model_dump_json().encode()
         world.artifacts.put(keys.capture(JOB, name), data)
 
 
