@@ -140,9 +140,7 @@ def _hardswish(b: Builder, node: Node, x: Use) -> Result:
     return b.elementwise("mul", x, _ramp(b, x), dtype=node.dtype)
 
 
-def _softplus(
-    b: Builder, node: Node, x: Use, beta: float = 1.0, threshold: float = 20.0
-) -> Result:
+def _softplus(b: Builder, node: Node, x: Use, beta: float = 1.0, threshold: float = 20.0) -> Result:
     """The scalar engine's own function, linear above the threshold."""
     z = x if beta == 1 else b.part("scaled", "mul", x, beta)
     soft = b.part("soft", "softplus", b.part("capped", "minimum", z, threshold))

@@ -37,7 +37,20 @@ COMPARE: Mapping[str, str] = {
 
 ELEMENTWISE = frozenset(
     {*UNARY.values(), *BINARY.values(), *COMPARE.values()}
-    | {"add", "sub", "div", "pow", "where", "copy", "cast", "gelu", "gelu_tanh", "square", "fmod", "softplus"}
+    | {
+        "add",
+        "sub",
+        "div",
+        "pow",
+        "where",
+        "copy",
+        "cast",
+        "gelu",
+        "gelu_tanh",
+        "square",
+        "fmod",
+        "softplus",
+    }
 )
 REDUCTIONS = frozenset({"sum", "max", "min", "mean"})
 ANCHORS = frozenset({"matmul", "conv", "pool"})
