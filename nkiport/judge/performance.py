@@ -3,28 +3,47 @@
 from nkiport.contracts.base import EvidenceLevel
 from nkiport.contracts.engine import Profile
 from nkiport.contracts.judgement import Check, CheckResult, Oracle
+from nkiport.nki import target
+from nkiport.sandbox.buffers import device_dtype_of
 
 
 def performance(oracle: Oracle, profile: Profile, level: EvidenceLevel) -> Check:
     """Hold the share of the roofline against what gate 2 asked for, if it asked."""
-    share = roofline_share(profile)
+    share = roofline_share(profile, roofline_us(oracle))
     asked = oracle.requirements.min_roofline_share
     result, detail = _decided(share, asked, level)
     return Check(
         name="performance", stage="performance", result=result, detail=detail,
         numbers={
             "p50_us": profile.p50_us, "p99_us": profile.p99_us, "low_us": profile.low_us,
-            "high_us": profile.high_us, "floor_us": profile.floor_us, "roofline_share": share,
+            "roofline_us": roofline_us(oracle), "high_us": profile.high_us, "floor_us": profile.floor_us, "roofline_share": share,
             **{f"busy_{engine}": busy for engine, busy in sorted(profile.utilisation.items())},
         },
     )  # fmt: skip
 
 
-def roofline_share(profile: Profile) -> float | None:
-    """The floor divided by the latency, 0 to 1."""
-    if not profile.p50_us or profile.floor_us is None:
+def roofline_us(oracle: Oracle) -> float:
+    """Microseconds that the reference's own work takes at the rates a core sustains.
+
+    Its inputs and outputs pass HBM once, and its arithmetic runs at the tensor engine's peak for
+    the widest input. What a candidate moves beyond that counts against it. The rates are those of
+    the target's guide; the floor of the plausibility check takes the peak rates instead.
+    """
+    chip = target(oracle.target)
+    wide = any(device_dtype_of(each.dtype).itemsize > HALF for each in oracle.inputs)
+    peak = chip.tflops_fp32 if wide else chip.tflops
+    return max(oracle.bytes_moved / (1000 * chip.dma_gb_s), oracle.flops / (1e6 * peak))
+
+
+HALF = 2
+"""Bytes of the dtypes that the tensor engine takes at full speed."""
+
+
+def roofline_share(profile: Profile, roofline: float | None) -> float | None:
+    """The roofline divided by the latency, 0 to 1; None where there is no latency."""
+    if not profile.p50_us or roofline is None:
         return None
-    return min(1.0, profile.floor_us / profile.p50_us)
+    return min(1.0, roofline / profile.p50_us)
 
 
 def _decided(

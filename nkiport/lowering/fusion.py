@@ -281,9 +281,10 @@ def _space(ops: Sequence[Op], patterns: Sequence[Pattern]) -> tuple[int, ...] | 
         columns = reduced.pop()
         return None if reduced else _rows_and_columns(places | {total}, columns)
     plain = intervals(places | {total})
-    split = intervals(places | {total, _last_dimension(ops)})
-    found = max((each for each in (plain, split) if each), key=_fill, default=())
-    return found if len(found) > 1 else (1, total)
+    if plain is None:
+        return None
+    named = intervals(places | {total, _last_dimension(ops)})
+    return max([*_cuts(plain or (1,)), *([named] if named and len(named) > 1 else [])], key=_fill)
 
 
 def _edges(sizes: Sequence[int]) -> frozenset[int]:
@@ -298,10 +299,24 @@ def _rows_and_columns(places: frozenset[int], columns: int) -> tuple[int, ...] |
     return None if above is None else (*(above or (1,)), columns)
 
 
-def _fill(sizes: Sequence[int]) -> tuple[int, int]:
-    """How many partitions the rows fill, then how few loops there are."""
-    rows = sizes[-2] if len(sizes) > 1 else 1
-    return min(rows, 128), -len(sizes)
+def _cuts(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Spaces whose innermost interval is cut into rows and columns."""
+    *outer, inner = sizes
+    wide = [n for n in range(1, min(inner, MOST_COLUMNS) + 1) if inner % n == 0]
+    whole = [sizes] if outer else []
+    return [*whole, *((*outer, inner // columns, columns) for columns in wide)]
+
+
+MOST_COLUMNS = 2048
+"""Longer runs make no DMA quicker."""
+ENOUGH = 512
+"""Elements of a run (2 KiB of fp32) from which on a DMA is quick."""
+
+
+def _fill(sizes: Sequence[int]) -> tuple[int, int, int]:
+    """How much of a good tile is filled, how few loops there are, how soon the first tile comes."""
+    rows, columns = sizes[-2:]
+    return min(rows, 128) * min(columns, ENOUGH), -len(sizes), -columns
 
 
 def _last_dimension(ops: Sequence[Op]) -> int:

@@ -1,5 +1,6 @@
 """How long a run would take on a target: an estimate of the cost model, never a measurement."""
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,38 @@ TYPICAL_SHARE = 0.77
 SLOW_SHARE = 0.45
 """Schedule divided by measured time: the middle of the matmul-bound kernels published for trn1
 (0.70 to 0.86), and the attention-like ones that queues and spills slow down (0.28 to 0.48)."""
+
+
+class Timeline:
+    """When an engine is free; work goes into the first gap that is long enough."""
+
+    def __init__(self) -> None:
+        self.busy = 0.0
+        self._starts: list[float] = []
+        self._ends: list[float] = []
+
+    def book(self, ready: float, time: float) -> float:
+        """Reserve ``time`` from ``ready`` on, and return when it ends."""
+        self.busy += time
+        place = bisect_right(self._ends, ready)
+        start = ready
+        while place < len(self._starts) and self._starts[place] < start + time:
+            start = max(start, self._ends[place])
+            place += 1
+        self._insert(place, start, start + time)
+        return start + time
+
+    def _insert(self, place: int, start: float, end: float) -> None:
+        """Keep the reservation; what touches becomes one."""
+        if place and self._ends[place - 1] >= start:
+            place -= 1
+            self._ends[place] = end
+        else:
+            self._starts.insert(place, start)
+            self._ends.insert(place, end)
+        if place + 1 < len(self._starts) and self._starts[place + 1] <= end:
+            self._ends[place] = self._ends.pop(place + 1)
+            del self._starts[place + 1]
 
 
 @dataclass(frozen=True)
@@ -63,25 +96,24 @@ def _classes() -> dict[str, int]:
 def _schedule(
     instructions: tuple[Instruction, ...], chip: Target
 ) -> tuple[float, dict[str, float]]:
-    """List-schedule in program order: each engine does one thing at a time, data is waited for.
+    """List-schedule: each engine does one thing at a time, data is waited for.
 
-    A rewritten tile is a new buffer (the compiler rotates them), so only true dependencies wait.
+    An engine that would wait does later work first where that is ready, as the compiler's
+    scheduler and the many DMA queues do. A rewritten tile is a new buffer (the compiler rotates
+    them), so only true dependencies wait.
     """
-    free: dict[str, float] = defaultdict(float)
+    lines: dict[str, Timeline] = defaultdict(Timeline)
     ready: dict[int, float] = defaultdict(float)
-    busy: dict[str, float] = defaultdict(float)
     end = 0.0
     for each in instructions:
         start = max([ready[number] for number in each.reads], default=0.0)
         for engine, time in _times(each, chip):
-            start = max(start, free[engine])
-            free[engine] = start = start + time
-            busy[engine] += time
+            start = lines[engine].book(start, time)
         done = start + (chip.dma_startup_us if each.kind == "dma" else 0.0)
         for number in each.writes:
             ready[number] = done
         end = max(end, done)
-    return end, dict(busy)
+    return end, {engine: line.busy for engine, line in lines.items()}
 
 
 def _times(each: Instruction, chip: Target) -> list[tuple[str, float]]:

@@ -4,6 +4,7 @@ An ``Index`` is offset + sum of step * position over broadcast axes. It is never
 array unless a mask is not rectangular: indexing a tile with it is arithmetic on strides.
 """
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -245,6 +246,14 @@ class Mask:
             values = expr.values()
             result = result & (values >= 0 if kind == "ge" else values != 0)
         return result
+
+    def share(self, shape: tuple[int, ...]) -> float:
+        """Return the part of a space of ``shape`` where it holds, 0 to 1."""
+        box = self.box(shape)
+        if box is None:
+            return float(np.broadcast_to(self.values(), shape).mean())
+        held = math.prod(each.stop - each.start for each in box)
+        return held / max(1, math.prod(shape))
 
     def box(self, shape: tuple[int, ...]) -> Box | None:
         """Return the rectangle where it holds, in a space of ``shape``; None if it is not one."""

@@ -64,7 +64,7 @@ class Machine(Access):
             values["accumulator"] = self._accumulators.setdefault(op.engine, empty)
         outcome = op.run(**values, **arrays)
         main, *written = outcome if op.writes else (outcome,)
-        self._record(op, tiles, others, main)
+        self._record(op, tiles, others, main, where)
         left = spread(undefined, arrays, main if main is not None else written[0])
         made = None
         if op.result is not None and main is not None:
@@ -197,8 +197,9 @@ class Machine(Access):
         return UINT8 if result == BOOL else result
 
     def _record(
-        self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], main: Any
-    ) -> None:
+        self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], main: Any,
+        mask: Mask | None,
+    ) -> None:  # fmt: skip
         if len(self.instructions) >= self.options.max_instructions:
             self.stop("too many instructions", f"{self.options.max_instructions}")
         engine: Engine = op.engine
@@ -209,7 +210,9 @@ class Machine(Access):
             engine = asked
         work, partitions = work_of(op, tiles, others, main)
         if op.kind == "dma":
-            self._traffic(op, tiles)
+            share = 1.0 if mask is None else mask.share(next(iter(tiles.values())).shape)
+            work = work._replace(bytes=round(work.bytes * share))
+            self._traffic(op, tiles, share)
         if op.kind == "matmul":
             self.flops += 2.0 * work.free * work.other * partitions
         self.instructions.append(
@@ -225,10 +228,11 @@ class Machine(Access):
             )
         )
 
-    def _traffic(self, op: Op, tiles: Mapping[str, Tile]) -> None:
+    def _traffic(self, op: Op, tiles: Mapping[str, Tile], share: float) -> None:
+        """Count what passes HBM; what a mask leaves out does not."""
         for name, tile in tiles.items():
             if not tile.storage.on_chip:
-                size = tile.size * tile.itemsize
+                size = round(tile.size * tile.itemsize * share)
                 if name in op.writes:
                     self.bytes_written += size
                 else:
