@@ -16,7 +16,8 @@ def performance(oracle: Oracle, profile: Profile, level: EvidenceLevel) -> Check
         name="performance", stage="performance", result=result, detail=detail,
         numbers={
             "p50_us": profile.p50_us, "p99_us": profile.p99_us, "low_us": profile.low_us,
-            "roofline_us": roofline_us(oracle), "high_us": profile.high_us, "floor_us": profile.floor_us, "roofline_share": share,
+            "high_us": profile.high_us, "floor_us": profile.floor_us,
+            "roofline_us": roofline_us(oracle), "roofline_share": share,
             **{f"busy_{engine}": busy for engine, busy in sorted(profile.utilisation.items())},
         },
     )  # fmt: skip

@@ -15,6 +15,11 @@ from nkiport.lowering.space import (
     tile_loops,
     write_column,
 )
+from nkiport.lowering.stacked import (
+    write_stacked_image,
+    write_stacked_sums,
+    write_stacked_weights,
+)
 from nkiport.lowering.tiling import WindowPlan
 
 PARTITIONS = 128
@@ -39,14 +44,25 @@ def write_convolution(
     block = f"for m in nl.affine_range({tiles}):" if tiles > 1 else ""
     body.row_mask = f"row < (g + 1) * {own}" if group else "row < rows"
     with nest(write, group, "" if plan.kept else block):
-        _weights(body, op, weight, tiles if plan.kept else 1, parts)
+        held = tiles if plan.kept else 1
+        if plan.stack > 1:
+            row = _row(window, own, tiles)
+            write_stacked_weights(body, op, axes, weight, row, plan.stack, held)
+        else:
+            _weights(body, op, weight, held, parts)
         with nest(write, "for o0 in nl.affine_range(outer0):", *tile_loops(axes)):
             write_column(body, axes)
             load_shared(body)
-            _parts_of_image(body, op, axes, image, parts)
+            if plan.stack > 1:
+                write_stacked_image(body, op, axes, image, plan.stack)
+            else:
+                _parts_of_image(body, op, axes, image, parts)
             with nest(write, block if plan.kept else ""):
                 write.line(f"row = {_row(window, own, tiles)}")
-                _sums(body, axes, parts, kept=plan.kept and tiles > 1)
+                if plan.stack > 1:
+                    write_stacked_sums(body, axes, plan.stack, kept=plan.kept and tiles > 1)
+                else:
+                    _sums(body, axes, parts, kept=plan.kept and tiles > 1)
                 finish(body, op)
 
 

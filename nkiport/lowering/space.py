@@ -25,6 +25,10 @@ class Axis:
     out: int
     tile: int
     part: int
+    shift: str = ""
+    """By what a stacked tap is moved, as source."""
+    far: int = 0
+    """The most that is."""
 
     @property
     def tiles(self) -> int:
@@ -34,13 +38,13 @@ class Axis:
     @property
     def last(self) -> int:
         """The last position that any tile reads, which may be beyond the image."""
-        return (self.tiles - 1) * self.tile * self.stride - self.low + self.part - 1
+        return (self.tiles - 1) * self.tile * self.stride - self.low + self.part - 1 + self.far
 
     @property
     def place(self) -> str:
         """Where the part's positions lie in the image."""
         start = times(self.name, self.tile * self.stride) if self.tiles > 1 else ""
-        moved = f"{start} + i_{self.name}" if start else f"i_{self.name}"
+        moved = " + ".join(each for each in (start, f"i_{self.name}", self.shift) if each)
         return f"{moved} - {self.low}" if self.low else moved
 
     @property

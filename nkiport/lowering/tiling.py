@@ -61,6 +61,8 @@ class WindowPlan:
     out: Shape
     image: Shape
     kept: bool = True
+    stack: int = 1
+    """How many taps of one axis lie on the partitions beside each other."""
 
 
 @dataclass(frozen=True)
@@ -159,16 +161,23 @@ def _window_plan(program: Program, group: Group, target: Target) -> WindowPlan:
     window = detail_of(op, Window)
     conv = op.kind == "conv"
     item = ITEM_BYTES.get(program.dtype_of(op.uses[0].value), FP32_BYTES)
+    stack = _stack(op, window, target) if conv else 1
     kept = conv and _weight_bytes(op, target, item) <= target.sbuf_bytes // 4
     parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
     most = target.moving_fmax if conv else STREAM_COLUMNS
     while most > 1:
         out = positions(window, most)
-        image = needed(window, out)
+        image = needed(window, out, stack)
         if parts * math.prod(image) * item <= target.sbuf_bytes // 8:
             break
         most //= 2
-    return WindowPlan(group, out, image, kept)
+    return WindowPlan(group, out, image, kept, stack)
+
+
+def _stack(op: Op, window: Window, target: Target) -> int:
+    """As many taps of a row or column as fit the partitions with all channels."""
+    _, height, width = window.size
+    return min(height if height > 1 else width, max(1, target.partitions // op.uses[1].shape[1]))
 
 
 def _weight_bytes(op: Op, target: Target, item: int) -> int:
@@ -194,11 +203,13 @@ def positions(window: Window, most: int) -> Shape:
     return math.ceil(depth / math.ceil(depth / planes)), height, width
 
 
-def needed(window: Window, out: Shape) -> Shape:
-    """How much of the image, padding included, a tile of results reads."""
+def needed(window: Window, out: Shape, stack: int = 1) -> Shape:
+    """How much of the image, padding included, a tile of results reads; stacked taps read alone."""
+    stacked = (1 if window.size[1] > 1 else 2) if stack > 1 else -1
+    reaches = [1 if axis == stacked else size for axis, size in enumerate(window.size)]
     return tuple(
         (size - 1) * step + (reach - 1) * spread + 1
         for size, step, reach, spread in zip(
-            out, window.stride, window.size, window.dilation, strict=True
+            out, window.stride, reaches, window.dilation, strict=True
         )
     )

@@ -173,7 +173,8 @@ def nki_profile(
     return {
         "success": not failed, **{f"latency_{name}_us": None for name in measured},
         "estimate_us": profile.p50_us, "estimate_low_us": profile.low_us,
-        "estimate_high_us": profile.high_us, "roofline_share": roofline_share(profile, profile.floor_us),
+        "estimate_high_us": profile.high_us,
+        "roofline_share": roofline_share(profile, profile.floor_us),
         "bound_by": profile.bound_by, "throughput_ops_per_s": None, "flops_utilization": None,
         "warmup_runs": warmup_runs, "measure_runs": measure_runs, "reason": NO_DEVICE,
         "profile_time_s": time.monotonic() - started, "level": "functional",
