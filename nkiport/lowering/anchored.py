@@ -5,7 +5,8 @@ from contextlib import ExitStack, contextmanager
 
 from nkiport.lowering.ir import Op
 from nkiport.lowering.kernel import Body
-from nkiport.lowering.select import DTYPES, Step, select
+from nkiport.lowering.select import DTYPES, select
+from nkiport.lowering.step import Step
 from nkiport.lowering.writer import Writer
 
 

@@ -115,6 +115,13 @@ class Builder:
         self.know(named.name, op.dims, dtype)
         return whole(named.name, named.dims)
 
+    def argument_of(self, kind: str, use: Operand) -> Operand | None:
+        """What such an operation was applied to, if it made just this; None otherwise."""
+        made = next((op for op in self.ops if isinstance(use, Use) and op.name == use.value), None)
+        if made is None or made.kind != kind or use != whole(made.name, made.dims):
+            return None
+        return made.args[0]
+
     def elementwise(
         self, kind: str, *args: Operand, dtype: DType = "float32", name: str = ""
     ) -> Use:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from nkiport.lowering.builder import RESERVED, regroup
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Use, covers, size_of, text_of
-from nkiport.lowering.select import DTYPES, Step
+from nkiport.lowering.select import DTYPES
+from nkiport.lowering.step import Step
 from nkiport.lowering.writer import Writer
 
 RENAMING = frozenset({"copy", "cast"})

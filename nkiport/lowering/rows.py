@@ -7,7 +7,8 @@ from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Use
 from nkiport.lowering.kernel import Body, Launch
 from nkiport.lowering.rules import REDUCTIONS
-from nkiport.lowering.select import Step, select
+from nkiport.lowering.select import select
+from nkiport.lowering.step import Step
 from nkiport.lowering.tiling import RowPlan
 from nkiport.lowering.writer import Writer
 

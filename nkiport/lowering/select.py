@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from nkiport.contracts.base import DType
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Literal, Op, Use
+from nkiport.lowering.joins import joined
 from nkiport.lowering.rules import ANCHORS, REDUCTIONS
+from nkiport.lowering.step import Step
 
 DTYPES: Mapping[DType, str] = {
     "float32": "nl.float32", "bfloat16": "nl.bfloat16", "float16": "nl.float16", "bool": "nl.bool_",
@@ -26,23 +28,13 @@ CALLS: Mapping[str, str] = {
     "logical_and": "nl.logical_and", "logical_or": "nl.logical_or", "equal": "nl.equal",
     "not_equal": "nl.not_equal", "less": "nl.less", "less_equal": "nl.less_equal",
     "greater": "nl.greater", "greater_equal": "nl.greater_equal", "where": "nl.where",
-    "fmod": "nl.fmod", "softplus": "nl.softplus", "copy": "nl.copy",
+    "fmod": "nl.fmod", "softplus": "nl.softplus", "mish": "nl.mish", "copy": "nl.copy",
     "sum": "nl.sum", "mean": "nl.sum", "max": "nl.max", "min": "nl.min",
 }  # fmt: skip
 """Kind to call, where the call takes the operands as they are."""
 
 VECTOR_BY_SCALAR = frozenset({"add", "sub", "mul", "maximum", "minimum"})
 """What ``nisa.tensor_scalar`` does with a whole tile and one number for each row."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One call of the kernel. ``alias`` steps cost nothing: the target is another name."""
-
-    op: Op
-    function: str
-    args: tuple[str, ...]
-    kwargs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -170,4 +162,6 @@ def select(group: Group, tiles: Mapping[Use | str, str], width: str) -> tuple[St
     scope = Scope(group, tiles, width)
     ops = [op for op in group.ops if tiles[op.name] == op.name]
     found = (next((s for rule in SELECTION if (s := rule(op, scope))), None) for op in ops)
-    return tuple(step for step in found if step)
+    used = (scope.text(arg) for op in ops for arg in op.args if isinstance(arg, Use))
+    kept = frozenset(tiles[name] for name in group.stored)
+    return joined([step for step in found if step], used, kept)

@@ -253,7 +253,7 @@ class Mask:
         if box is None:
             return float(np.broadcast_to(self.values(), shape).mean())
         held = math.prod(each.stop - each.start for each in box)
-        return held / max(1, math.prod(shape))
+        return float(held / max(1, math.prod(shape)))
 
     def box(self, shape: tuple[int, ...]) -> Box | None:
         """Return the rectangle where it holds, in a space of ``shape``; None if it is not one."""

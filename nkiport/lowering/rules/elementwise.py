@@ -32,6 +32,17 @@ def _scaled_rsub(b: Builder, node: Node, x: Operand, y: Operand, alpha: float) -
     return b.elementwise("sub", y, b.part("scaled", "mul", x, alpha), dtype=node.dtype)
 
 
+def _multiply(b: Builder, node: Node, x: Operand, y: Operand) -> Result:
+    """Two products are functions of the scalar engine: the silu and the mish."""
+    for one, other in ((x, y), (y, x)):
+        if one == b.argument_of("sigmoid", other):
+            return b.elementwise("silu", one, dtype=node.dtype)
+        soft = b.argument_of("tanh", other)
+        if soft is not None and one == b.argument_of("softplus", soft):
+            return b.elementwise("mish", one, dtype=node.dtype)
+    return b.elementwise("mul", x, y, dtype=node.dtype)
+
+
 def _div(b: Builder, node: Node, x: Operand, y: Operand) -> Result:
     if isinstance(y, Use):
         return b.elementwise("div", x, y, dtype=node.dtype)
@@ -89,12 +100,18 @@ def _where(b: Builder, node: Node, condition: Use, x: Operand, y: Operand) -> Re
 
 
 def _log1p(b: Builder, node: Node, x: Use) -> Result:
-    """log(w) * x / (w - 1) for w = 1 + x: the rounding of w cancels. Where w is 1, x itself."""
+    """log(w) * x / (w - 1) for w = 1 + x: the rounding of w cancels. Where w is 1, x itself.
+
+    Of an exponential it is the softplus, which the scalar engine has.
+    """
+    grown = b.argument_of("exp", x)
+    if grown is not None:
+        return b.elementwise("softplus", grown, dtype=node.dtype)
     whole = b.part("whole", "add", x, 1.0)
     kept = b.part("kept", "sub", whole, 1.0)
     share = b.part("share", "div", x, kept)
-    grown = b.part("grown", "mul", b.part("log", "log", whole), share)
-    return b.elementwise("where", b.part("tiny", "equal", kept, 0.0), x, grown, dtype=node.dtype)
+    value = b.part("value", "mul", b.part("log", "log", whole), share)
+    return b.elementwise("where", b.part("tiny", "equal", kept, 0.0), x, value, dtype=node.dtype)
 
 
 def _expm1(b: Builder, node: Node, x: Use) -> Result:
@@ -255,6 +272,7 @@ def _isinf(b: Builder, node: Node, x: Use) -> Result:
 
 RULES: tuple[Rule, ...] = (
     *(Rule(f"aten.{name}.default", _same(kind)) for name, kind in UNARY.items()),
+    *(Rule(f"aten.mul.{overload}", _multiply) for overload in ("Tensor", "Scalar")),
     *(
         Rule(f"aten.{name}.{overload}", _same(kind))
         for name, kind in BINARY.items()

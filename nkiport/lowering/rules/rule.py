@@ -26,7 +26,7 @@ UNARY: Mapping[str, str] = {
 """ATen name to kind, where the meaning is the same."""
 
 BINARY: Mapping[str, str] = {
-    "mul": "mul", "maximum": "maximum", "minimum": "minimum", "logical_and": "logical_and",
+    "maximum": "maximum", "minimum": "minimum", "logical_and": "logical_and",
     "logical_or": "logical_or",
 }  # fmt: skip
 
@@ -37,20 +37,8 @@ COMPARE: Mapping[str, str] = {
 
 ELEMENTWISE = frozenset(
     {*UNARY.values(), *BINARY.values(), *COMPARE.values()}
-    | {
-        "add",
-        "sub",
-        "div",
-        "pow",
-        "where",
-        "copy",
-        "cast",
-        "gelu",
-        "gelu_tanh",
-        "square",
-        "fmod",
-        "softplus",
-    }
+    | {"add", "sub", "mul", "div", "fmod", "pow", "where", "copy", "cast"}
+    | {"gelu", "gelu_tanh", "mish", "square", "softplus"}
 )
 REDUCTIONS = frozenset({"sum", "max", "min", "mean"})
 ANCHORS = frozenset({"matmul", "conv", "pool"})

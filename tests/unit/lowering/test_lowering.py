@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nkiport.contracts.errors import UnsupportedGraph
 from nkiport.contracts.graph import Ref
 from nkiport.lowering import lower, uncovered
+from nkiport.lowering.rules import RULES
 from tests.unit.lowering.conftest import BFLOAT16, Draft, run
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -138,6 +139,10 @@ def test_bfloat16_matmuls_accumulate_in_float32(rows, depth, cols):
 def test_a_lowered_kernel_reads_as_it_is_checked_in(name, graph):
     """Regenerate with ``python -m tests.unit.lowering.test_lowering``."""
     assert lower(graph, name=name) == (GOLDEN / f"{name}.py").read_text()
+
+
+def test_no_overload_has_two_rules():
+    assert len(RULES) == len({rule.op for rule in RULES})
 
 
 def test_an_operator_without_a_rule_is_named():

@@ -29,8 +29,7 @@ def tanh_2_kernel(x, scale, shift):
         x_tile = nl.load(x[row, i_f], mask=row < rows)
         mul_0 = nl.multiply(x_tile, scale_tile)
         shift_tile = nl.load(shift[row, i_f1], mask=row < rows)
-        add_1 = nisa.tensor_scalar(mul_0, op0=nl.add, operand0=shift_tile)
-        tanh_2 = nl.tanh(add_1)
+        tanh_2 = nisa.activation(op=nl.tanh, data=mul_0, bias=shift_tile)
         nl.store(out[row, i_f], tanh_2, mask=row < rows)
     return out
 

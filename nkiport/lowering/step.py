@@ -1,0 +1,15 @@
+"""A call of a kernel, selected but not yet written."""
+
+from dataclasses import dataclass
+
+from nkiport.lowering.ir import Op
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call of the kernel. ``alias`` steps cost nothing: the target is another name."""
+
+    op: Op
+    function: str
+    args: tuple[str, ...]
+    kwargs: tuple[tuple[str, str], ...] = ()
