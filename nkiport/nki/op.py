@@ -13,8 +13,9 @@ from nkiport.nki.targets import Engine, Target
 Buffer = Literal["sbuf", "psum", "private_hbm", "shared_hbm"]
 Namespace = Literal["nl", "nisa"]
 Kind = Literal["compute", "matmul", "dma", "move"]
-ResultType = Literal["promote", "first", "bool", "float32", "floating"]
-"""``floating``: the first operand's type if it is floating, else float32."""
+ResultType = Literal["promote", "first", "bool", "float32", "floating", "values"]
+"""``floating``: the first operand's type if it is floating, else float32. ``values``: as ``run``
+returns it."""
 
 ON_CHIP: frozenset[Buffer] = frozenset({"sbuf", "psum"})
 SBUF: frozenset[Buffer] = frozenset({"sbuf"})

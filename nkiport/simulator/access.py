@@ -91,6 +91,10 @@ class Access(State):
         result: Array = places[chosen]
         return result
 
+    def places(self, tile: Tile) -> Array:
+        """Where in its storage each element of a view lies, in order."""
+        return self._places(tile, np.ones(tile.shape, np.bool_))
+
     def write(
         self, tile: Tile, values: Array, undefined: Array | None = None, mask: Mask | None = None
     ) -> None:

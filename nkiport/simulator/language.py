@@ -4,17 +4,20 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from nkiport.nki.dtypes import DTYPES, FLOAT32, as_dtype
 from nkiport.nki.functions import ALIASES, BINARY, UNARY
 from nkiport.nki.op import HBM
+from nkiport.nki.ops.chance import drawn
 from nkiport.simulator.errors import broken
 from nkiport.simulator.index import MGrid, arange
 from nkiport.simulator.launch import Kernel
 from nkiport.simulator.machine import Machine
 from nkiport.simulator.memory import Tile
-from nkiport.simulator.namespace import Namespace, bound_operations
+from nkiport.simulator.namespace import Namespace, bound_operations, token
+from nkiport.simulator.special import Kept, add_rows, join_over_loops
 from nkiport.simulator.storage import ParDim, Slice
 
 BUFFERS = {
@@ -29,6 +32,7 @@ class Memory:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+        self._joined: Kept = {}
 
     def ndarray(
         self, shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **_ignored: Any
@@ -73,6 +77,27 @@ class Memory:
     def empty_like(self, a: Tile, dtype: Any = None, **others: Any) -> Tile:
         """Make a tensor that nobody has written, with the shape of another."""
         return self.ndarray(a.shape, dtype or a.dtype, **others)
+
+    def rand(self, shape: Any, dtype: Any = FLOAT32) -> Tile:
+        """Make a tile of numbers from 0 to 1; the simulator draws the same in each run."""
+        self._inside("nl.rand")
+        return self._machine.wrap(drawn(tuple(shape)).astype(self._dtype(dtype)), "sbuf", "rand")
+
+    def random_seed(self, seed: Any, **_ignored: Any) -> None:
+        """Seed the device's stream; the simulator's own stream is fixed."""
+        del seed
+        self._inside("nl.random_seed")
+
+    def loop_reduce(
+        self, x: Tile, op: Any, loop_indices: Any, *, dtype: Any = None, **_ignored: Any
+    ) -> Tile:
+        """Join what ``x`` is over the named loops: what is returned last is the whole."""
+        indices = tuple(loop_indices)
+        return join_over_loops(self._machine, self._joined, x, token(op), indices, dtype)
+
+    def atomic_rmw(self, dst: Tile, value: Tile, op: Any, **_ignored: Any) -> None:
+        """Add rows to rows of an HBM tensor that an index tile names; a row may come twice."""
+        add_rows(self._machine, dst, value, token(op))
 
     def expand_dims(self, data: Tile, axis: int) -> Tile:
         """Return a view with a dimension of size 1."""
@@ -134,6 +159,11 @@ def _loops(machine: Machine) -> dict[str, Any]:
     return {kind: make(kind) for kind in LOOPS}
 
 
+def _limits_of(dtype: Any) -> Any:
+    """The numbers that bound a floating type, as NumPy names them."""
+    return ml_dtypes.finfo(as_dtype(dtype))  # type: ignore[no-untyped-call]
+
+
 def language(machine: Machine) -> Namespace:
     """Return ``neuronxcc.nki.language``."""
     memory = Memory(machine)
@@ -152,6 +182,11 @@ def language(machine: Machine) -> Namespace:
         "static_cast": lambda value, dtype: np.asarray(value).astype(as_dtype(dtype))[()],
         "fp32": SimpleNamespace(min=-3.4028235e38),
         "device_print": lambda *_args, **_kwargs: None,
+        "finfo": _limits_of,
+        "nc": lambda cores: cores,
+        "spmd_dim": lambda one, other: one * other,
+        "gemm_grid": lambda: MGrid()[0 : limits.partitions, 0 : limits.moving_fmax],
+        "gemm_stationary_grid": lambda: MGrid()[0 : limits.partitions, 0 : limits.stationary_fmax],
         "tile_size": SimpleNamespace(
             pmax=limits.partitions,
             psum_fmax=limits.psum_fmax,
@@ -179,6 +214,8 @@ def isa(machine: Machine) -> Namespace:
             **{f"{each}_engine": each for each in engines},
             "engine": _enum(*engines),
             "reduce_cmd": _enum("idle", "reset", "reduce", "reset_reduce"),
+            "dge_mode": _enum("none", "swdge", "hwdge", "unknown"),
+            "oob_mode": _enum("error", "skip"),
             "nc_version": SimpleNamespace(gen2=2, gen3=3),
             "get_nc_version": lambda: generation,
         },

@@ -177,10 +177,9 @@ class Machine(Access):
     def _type(
         self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], values: Array
     ) -> AnyDType:
-        if op.result_dtype == "bool":
-            return BOOL
-        if op.result_dtype == "float32":
-            return FLOAT32
+        fixed = {"bool": BOOL, "float32": FLOAT32, "values": values.dtype}
+        if op.result_dtype in fixed:
+            return fixed[op.result_dtype]
         kinds = [t.dtype for name, t in tiles.items() if name not in TRUTH_OPERANDS]
         if not kinds:
             return values.dtype
@@ -227,6 +226,10 @@ class Machine(Access):
                 tuple(t.storage.number for n, t in tiles.items() if n in op.writes),
             )
         )
+
+    def record(self, op: Op, tiles: Mapping[str, Tile]) -> None:
+        """Record an instruction that was carried out elsewhere."""
+        self._record(op, tiles, {}, None, None)
 
     def _traffic(self, op: Op, tiles: Mapping[str, Tile], share: float) -> None:
         """Count what passes HBM; what a mask leaves out does not."""

@@ -247,6 +247,8 @@ class Tile:
 
     def _as_index(self, each: Any, dim: int) -> "Index | Tile":
         if isinstance(each, Tile):
+            if self.storage.on_chip and each.size == 1:
+                return Index(0, each.number(), ())
             if self.storage.on_chip:
                 raise broken(
                     "err_copy_dynamic_indirect_indices_not_natively_supported",
@@ -312,6 +314,10 @@ class Tile:
         """Return the elements, as a view."""
         return self.over(self.storage.raw, self.storage.dtype, box)
 
+    def number(self) -> int:
+        """Return the one element, as an index: a place that data gives while the kernel runs."""
+        return int(self.machine.read(self, None)[0].reshape(-1)[0])
+
     def operand(self) -> Operand:
         """Return how the rules see it."""
         storage = self.storage
@@ -337,8 +343,10 @@ class Tile:
 
     # Operators.
 
-    def _binary(self, name: str, a: Any, b: Any) -> "Tile":
+    def _binary(self, name: str, a: Any, b: Any) -> "Tile | Index":
         tiles = [each for each in (a, b) if isinstance(each, Tile)]
+        if name == "add" and isinstance(a, Index) ^ isinstance(b, Index) and tiles[0].size == 1:
+            return (a if isinstance(a, Index) else b) + tiles[0].number()
         if len(tiles) > 1 and a.shape[:1] != b.shape[:1]:
             raise broken(
                 "err_num_partition_mismatch", f"an operator on shapes {a.shape} and {b.shape}",

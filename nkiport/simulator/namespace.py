@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 IGNORED = frozenset(
     {
         "name", "lazy_initialization", "mode", "directives", "precise_schedule", "perf_mode",
-        "max_free_vec_size", "buffer",
+        "max_free_vec_size", "buffer", "dge_mode", "oob_mode",
     }
 )  # fmt: skip
 """Keyword arguments that public kernels pass, without a meaning here."""
