@@ -10,7 +10,7 @@ from nkiport.nki.op import Buffer, Operand
 from nkiport.simulator.bounds import moved_left, out_of_bounds, span_of
 from nkiport.simulator.errors import broken
 from nkiport.simulator.index import Box, Index, Mask, Term, shrunk
-from nkiport.simulator.storage import Bound, Storage, contiguous
+from nkiport.simulator.storage import Bound, Slice, Storage, contiguous
 
 if TYPE_CHECKING:
     from nkiport.simulator.machine import Machine
@@ -152,7 +152,7 @@ class Tile:
     # Indexing.
 
     def __getitem__(self, key: Any) -> "Tile":
-        keys = key if isinstance(key, tuple) else (key,)
+        keys = key if isinstance(key, tuple) and not isinstance(key, Slice) else (key,)
         if len(keys) == 1 and isinstance(keys[0], Mask):
             return self._masked(keys[0])
         keys = self._without_ellipsis(keys)

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from nkiport.nki import OPS
-from nkiport.simulator import simulate
+from nkiport.nki import OPS, target
+from nkiport.nki.dtypes import DTYPES
+from nkiport.simulator import Options, simulate
+from nkiport.simulator.language import language
+from nkiport.simulator.machine import Machine
+from tests.conformance.constructs import CONSTRUCTS
 from tests.conformance.kernels import KERNELS, LATER, inputs
 
 HEAD = """import neuronxcc.nki as nki
@@ -46,6 +50,17 @@ def test_an_operation_does_what_numpy_says(name):
     assert name in {each.op for each in done.trace.instructions}
 
 
+@pytest.mark.parametrize("name", sorted(CONSTRUCTS))
+def test_a_construct_means_what_numpy_says(name):
+    body, oracle = CONSTRUCTS[name]
+
+    g, done = ran(body)
+
+    assert [finding.sentence() for finding in done.findings] == []
+    want = np.asarray(oracle(g)).astype(np.float64)
+    np.testing.assert_allclose(done.outputs[0].astype(np.float64), want, rtol=2e-5, atol=2e-6)
+
+
 @pytest.mark.parametrize("name", sorted(LATER))
 def test_an_instruction_of_later_chips_is_refused_by_name(name):
     _, done = ran(LATER[name][0])
@@ -57,3 +72,11 @@ def test_an_instruction_of_later_chips_is_refused_by_name(name):
 
 def test_every_operation_of_the_tables_has_its_kernel():
     assert set(OPS) == {*KERNELS, *LATER}
+
+
+def test_every_other_name_of_the_language_is_in_a_kernel():
+    names = set(language(Machine(target("trn1"), Options())).__dict__)
+    others = {n for n in names if not n.startswith("_")} - {op.partition(".")[2] for op in OPS}
+    text = " ".join(body for body, _ in (*KERNELS.values(), *CONSTRUCTS.values()))
+
+    assert {name for name in others - set(DTYPES) if f"nl.{name}" not in text} == set()
