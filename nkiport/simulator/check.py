@@ -24,11 +24,12 @@ REFUSED: tuple[tuple[type[ast.AST], str], ...] = (
 """What the tracer does not take, or what would hide a broken rule."""
 
 
-def check(source: str, *, target: TargetName = "trn1") -> tuple[Finding, ...]:
+def check(source: str, *, target: TargetName = "trn1", own: bool = False) -> tuple[Finding, ...]:
     """Return what is wrong with the text of a candidate, in line order.
 
     The syntax, the imports and the dialect, the Python subset, the kernels and the entry, and
-    names that ``nl`` and ``nisa`` do not have.
+    names that ``nl`` and ``nisa`` do not have. In a file of the caller's ``own`` the Python around
+    the kernels is free.
     """
     try:
         tree = ast.parse(source)
@@ -38,9 +39,8 @@ def check(source: str, *, target: TargetName = "trn1") -> tuple[Finding, ...]:
     except (RecursionError, MemoryError):
         return (Finding(code="err_syntax", asked="the file is nested too deeply"),)
     found = [
-        *_imports(tree, _target(target)),
-        *_subset(tree),
-        *_entry(tree),
+        *_imports(tree, _target(target), own=own),
+        *([] if own else [*_subset(tree), *_entry(tree)]),
         *_names(tree),
         *_masks(tree),
     ]
@@ -50,7 +50,7 @@ def check(source: str, *, target: TargetName = "trn1") -> tuple[Finding, ...]:
 _target = target
 
 
-def _imports(tree: ast.Module, chip: Target) -> Iterator[Finding]:
+def _imports(tree: ast.Module, chip: Target, *, own: bool) -> Iterator[Finding]:
     dialects = set()
     for module, _local, line in imports(tree):
         root = module.split(".")[0]
@@ -63,7 +63,7 @@ def _imports(tree: ast.Module, chip: Target) -> Iterator[Finding]:
                 allowed=f"{chip.name} takes the dialect neuronxcc.nki",
                 fix="import neuronxcc.nki",
             )
-        elif root not in {*ALLOWED, "nki"}:
+        elif root not in {*ALLOWED, "nki"} and not own:
             yield Finding(
                 code="err_import",
                 line=line,

@@ -191,7 +191,7 @@ class Tile:
                 fixed.append((start, dim))
                 blocks -= dim < self.blocks
             dim += 1
-        if self.storage.on_chip and len(axes) == 1:
+        if len(axes) == (1 if self.storage.on_chip else 0):
             axes.append((1, 0, 0, 0, -1))
         bounds = tuple(self._bounds_of(axes, fixed))
         shape, strides = tuple(a[0] for a in axes), tuple(a[1] for a in axes)

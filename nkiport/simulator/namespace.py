@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nkiport.nki import OPS, Op, Problem
 from nkiport.simulator.errors import RuleBroken, broken
 
@@ -93,7 +95,13 @@ def token(value: Any) -> Any:
     """Return the name of an operation passed as an argument; lists as tuples; else the value."""
     if isinstance(value, BoundOp):
         return value.op.name
+    if isinstance(value, np.ufunc) or (callable(value) and value in NUMPY):
+        return value.__name__
     return tuple(value) if isinstance(value, list) else value
+
+
+NUMPY = (np.max, np.min, np.sum, np.prod, np.amax, np.amin, np.copy, np.all)
+"""NumPy's functions that name an operation without being ufuncs."""
 
 
 def bound_operations(namespace: str, machine: "Machine") -> dict[str, Any]:
@@ -119,3 +127,38 @@ def importer(modules: Mapping[str, Any]) -> Callable[..., Any]:
         return modules[name] if fromlist else modules[name.split(".", maxsplit=1)[0]]
 
     return import_
+
+
+class Absent:
+    """A module that is not installed here; what is taken from it fails when it is called."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> "Absent":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{self._name}.{name}")
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
+        """Say which module is missing."""
+        raise broken(
+            "err_import", f"a call of {self._name}", "modules that are installed", "install it",
+        )  # fmt: skip
+
+
+def opened(import_: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an ``__import__`` for the caller's own file: the language, then whatever there is."""
+
+    def own(
+        name: str, globals_: Any = None, locals_: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:
+        root = name.partition(".")[0]
+        if root in {"neuronxcc", "nki"} and not level:
+            return import_(name, globals_, locals_, fromlist, level)
+        try:
+            return __import__(name, globals_, locals_, fromlist, level)
+        except ImportError:
+            return Absent(name if fromlist else root)
+
+    return own

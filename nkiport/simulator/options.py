@@ -16,5 +16,8 @@ class Options:
     max_seconds: float = 300.0
     max_bytes: int = 4 * 2**30
     """Alive at one time, in HBM and on chip together."""
+    own: bool = False
+    """A file of the caller's own: its Python runs as it is, with every import there is. Otherwise
+    the file is a stranger's, and gets the language and nothing else."""
     file_name: str = "candidate.py"
     """The name that findings, tracebacks and debuggers show."""

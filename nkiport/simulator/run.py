@@ -4,7 +4,7 @@ import ast
 import builtins
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,7 +19,7 @@ from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.host import HostTensor
 from nkiport.simulator.language import modules
 from nkiport.simulator.machine import Machine
-from nkiport.simulator.namespace import importer
+from nkiport.simulator.namespace import importer, opened
 from nkiport.simulator.options import Options
 from nkiport.simulator.subset import entry, with_ticks
 from nkiport.simulator.trace import Trace
@@ -30,6 +30,17 @@ SAFE_BUILTINS = (
     "sorted", "slice", "str", "sum", "tuple", "type", "zip", "True", "False", "None", "Exception",
     "ValueError", "TypeError", "AssertionError", "NotImplementedError", "Ellipsis", "id", "hash",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Which kernel of a file is run, and how."""
+
+    kernel: str = ""
+    """``forward`` or the only kernel, unless named."""
+    grid: tuple[int, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Keyword arguments that are no tensors."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +64,21 @@ def simulate(
     *,
     target: TargetName = "trn1",
     options: Options = Options(),  # noqa: B008 - frozen
+    launch: Launch = Launch(),
 ) -> Simulation:
     """Run a candidate's ``forward``, or its only kernel, on the inputs in order.
 
-    Broken rules and the candidate's own errors are findings with their line; nothing is raised
-    for them. A file that fails the static check is not run.
+    ``launch`` names another kernel, its grid and the arguments that are no tensors. Broken rules
+    and the candidate's own errors are findings with their line; nothing is raised for them. A
+    file that fails the static check is not run.
     """
     machine = Machine(_target(target), options)
-    found = check(source, target=target)
+    found = check(source, target=target, own=options.own)
     readers: dict[str, list[Any]] = {name: [] for name in inputs}
     outputs: tuple[Array, ...] = ()
     if not any(each.severity == "error" for each in found):
         with np.errstate(all="ignore"):
-            outputs = _run(source, inputs, machine, readers)
+            outputs = _run(source, inputs, machine, readers, launch)
     return Simulation(
         outputs,
         (*found, *machine.findings.values()),
@@ -78,15 +91,17 @@ _target = target
 
 
 def _run(
-    source: str, inputs: Mapping[str, Array], machine: Machine, readers: dict[str, list[Any]]
-) -> tuple[Array, ...]:
+    source: str, inputs: Mapping[str, Array], machine: Machine, readers: dict[str, list[Any]],
+    launch: Launch,
+) -> tuple[Array, ...]:  # fmt: skip
     tree = ast.parse(source)
-    name = entry(tree) or ""
+    name = launch.kernel or entry(tree) or ""
     names: dict[str, Any] = {"__name__": "candidate", "__builtins__": _builtins(machine)}
     try:
         exec(_compiled(tree, machine), names)  # noqa: S102 - the sandbox's child runs this
         given = [HostTensor(values, n, readers[n]) for n, values in inputs.items()]
-        return _arrays(names[name](*given))
+        called = names[name][launch.grid] if launch.grid else names[name]
+        return _arrays(called(*given, **launch.arguments))
     except RuleBroken as error:
         machine.report(error.problem, "error", _line(error, machine))
     except Exception as error:  # noqa: BLE001 - whatever a candidate raises is its finding
@@ -99,10 +114,13 @@ def _compiled(tree: ast.Module, machine: Machine) -> Any:
 
 
 def _builtins(machine: Machine) -> dict[str, Any]:
-    names = {name: getattr(builtins, name) for name in SAFE_BUILTINS if hasattr(builtins, name)}
+    own = machine.options.own
+    known = dir(builtins) if own else SAFE_BUILTINS
+    names = {name: getattr(builtins, name) for name in known if hasattr(builtins, name)}
+    import_ = importer(modules(machine))
     return {
         **names,
-        "__import__": importer(modules(machine)),
+        "__import__": opened(import_) if own else import_,
         "__build_class__": builtins.__build_class__,
         "__tick__": machine.tick,
         "range": lambda *bounds: machine.loop("range", *bounds),

@@ -16,14 +16,7 @@ DMA = Table("dma")
 
 def _becomes_a_tile(call: Call, target: Target) -> Iterator[Problem]:
     shape = call.operands["src"].shape
-    if len(shape) < 2:  # noqa: PLR2004
-        yield Problem(
-            "err_insufficient_rank",
-            f"load of shape {shape}",
-            "a tile has a partition dimension and at least one free dimension",
-            "index it as [nl.arange(n)[:, None]] or reshape it to (n, 1) or (1, n)",
-        )
-    elif shape[0] > target.partitions:
+    if shape and shape[0] > target.partitions:
         yield partition_limit("the loaded tile", shape[0], target)
 
 
@@ -38,8 +31,8 @@ def _becomes_a_tile(call: Call, target: Target) -> Iterator[Problem]:
     exact=True,
 )
 def load(src: Array) -> Array:
-    """Load from HBM into a new SBUF tile."""
-    return src.copy()
+    """Load from HBM into a new SBUF tile; a column of a tensor becomes a tile of one column."""
+    return src.copy() if src.ndim > 1 else src.reshape(-1, 1).copy()
 
 
 def _turned_becomes_a_tile(call: Call, target: Target) -> Iterator[Problem]:

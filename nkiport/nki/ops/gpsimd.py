@@ -9,7 +9,7 @@ from nkiport.nki import costs
 from nkiport.nki.checks import known_functions
 from nkiport.nki.dtypes import Array, as_dtype, cast
 from nkiport.nki.functions import function
-from nkiport.nki.op import Call, Problem, Table
+from nkiport.nki.op import ON_CHIP, Call, Problem, Table
 from nkiport.nki.ops.samples import tile, tiles
 from nkiport.nki.targets import Target
 
@@ -47,6 +47,7 @@ def _pred_shape(call: Call, _target: Target) -> Iterator[Problem]:
         "on_true_tile": tile(rng),
         "on_false_value": -1.0,
     },
+    memory={"on_true_tile": ON_CHIP},  # published kernels pass PSUM; the compiler copies it first
     result_dtype="first",
 )
 def affine_select(pred: Array, on_true_tile: Array, on_false_value: float) -> Array:
