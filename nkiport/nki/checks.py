@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nkiport.nki.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, is_float
 from nkiport.nki.functions import ALIASES, BINARY, UNARY
-from nkiport.nki.op import Call, Check, Op, Operand, Problem
+from nkiport.nki.op import ON_CHIP, SBUF, Buffer, Call, Check, Op, Operand, Problem
 from nkiport.nki.targets import Target
 
 
@@ -14,17 +14,20 @@ def problems(op: Op, call: Call, target: Target) -> tuple[Problem, ...]:
     return tuple(found or op.check(call, target))
 
 
+def places(op: Op, name: str) -> frozenset[Buffer]:
+    """Where an operand may be: as declared, else on chip; GpSimd does not reach PSUM."""
+    return op.memory.get(name, SBUF if op.engine == "gpsimd" else ON_CHIP)
+
+
 def _memory(op: Op, call: Call) -> Iterator[Problem]:
     for name, operand in call.operands.items():
-        allowed = op.memory.get(name, frozenset({"sbuf", "psum"}))
-        if op.engine == "gpsimd" and name not in op.memory:
-            allowed = frozenset({"sbuf"})
+        allowed = places(op, name)
         if operand.buffer not in allowed:
-            places = " or ".join(sorted(allowed))
+            named = " or ".join(sorted(allowed))
             yield Problem(
                 "err_unsupported_memory",
                 f"{op.key}: '{name}' is in {operand.buffer}",
-                f"it may be in {places}",
+                f"it may be in {named}",
                 "load it into SBUF first (nl.load)"
                 if "hbm" in operand.buffer
                 else f"copy it to {places} first (nl.copy, nisa.tensor_copy)",

@@ -11,6 +11,7 @@ from nkiport.nki.dtypes import DTYPES, FLOAT32, as_dtype
 from nkiport.nki.functions import ALIASES, BINARY, UNARY
 from nkiport.nki.op import HBM
 from nkiport.nki.ops.chance import drawn
+from nkiport.simulator.compiler import Placed, compiler
 from nkiport.simulator.errors import broken
 from nkiport.simulator.index import MGrid, arange
 from nkiport.simulator.launch import Kernel
@@ -43,6 +44,9 @@ class Memory:
         if where not in BUFFERS.values():
             raise broken("err_unsupported_memory", f"buffer={buffer!r}", ", ".join(BUFFERS))
         sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+        if isinstance(where, Placed):
+            self._fits(where, sizes, self._dtype(dtype))
+            where = str(where)
         if where == "shared_hbm":
             return self._machine.shared_output(sizes, self._dtype(dtype), name)
         return self._machine.allocate(sizes, self._dtype(dtype), where, name=name)
@@ -89,11 +93,14 @@ class Memory:
         self._inside("nl.random_seed")
 
     def loop_reduce(
-        self, x: Tile, op: Any, loop_indices: Any, *, dtype: Any = None, **_ignored: Any
-    ) -> Tile:
+        self, x: Tile, op: Any, loop_indices: Any, *, dtype: Any = None, mask: Any = None,
+        **_ignored: Any,
+    ) -> Tile:  # fmt: skip
         """Join what ``x`` is over the named loops: what is returned last is the whole."""
         indices = tuple(loop_indices)
-        return join_over_loops(self._machine, self._joined, x, token(op), indices, dtype)
+        return join_over_loops(
+            self._machine, self._joined, x, token(op), indices, dtype=dtype, mask=mask
+        )
 
     def atomic_rmw(self, dst: Tile, value: Tile, op: Any, **_ignored: Any) -> None:
         """Add rows to rows of an HBM tensor that an index tile names; a row may come twice."""
@@ -119,6 +126,18 @@ class Memory:
             raise broken(
                 "err_nki_api_outside_of_nki_kernel", f"{what} outside a kernel",
                 "instructions run inside an @nki.jit function", "move it into a kernel",
+            )  # fmt: skip
+
+    def _fits(self, where: Placed, sizes: tuple[Any, ...], dtype: Any) -> None:
+        """A kernel that places its tiles itself must place them inside."""
+        partition = next((i for i, s in enumerate(sizes) if isinstance(s, ParDim)), 0)
+        end = where.address + where.tiles * math.prod(sizes[partition + 1 :]) * dtype.itemsize
+        chip = self._machine.target
+        room = chip.sbuf_bytes if where == "sbuf" else chip.psum_bytes
+        if end > room:
+            raise broken(
+                f"err_{where}_capacity", f"tiles up to byte {end} of a partition",
+                f"{room} bytes on {chip.name}", "smaller tiles, or fewer at a time",
             )  # fmt: skip
 
     def _dtype(self, dtype: Any) -> Any:
@@ -245,12 +264,23 @@ def _numpy() -> Namespace:
     return Namespace("np", {**functions, **types, "pi": math.pi, "inf": math.inf})
 
 
+RUNNERS = ("baremetal", "benchmark", "profile", "simulate_kernel")
+"""What runs a kernel on a device, or on the vendor's simulator: here they run it as it is."""
+
+
 def modules(machine: Machine) -> dict[str, Any]:
     """Return what a kernel may import, by full name."""
     nl, nisa = language(machine), isa(machine)
     nt = Namespace("nt", {"tensor": _Annotation(), "mutable_tensor": _Annotation()})
-    jit = _decorator(machine)
-    nki = Namespace("nki", {"language": nl, "isa": nisa, "typing": nt, "jit": jit, "trace": jit})
+    jit, ncc = _decorator(machine), compiler(machine.target.psum_bank_bytes)
+    runners = dict.fromkeys(RUNNERS, jit) if machine.options.own else {}
+    nki = Namespace(
+        "nki",
+        {
+            "language": nl, "isa": nisa, "typing": nt, "compiler": ncc, "jit": jit, "trace": jit,
+            **runners,
+        },
+    )  # fmt: skip
     top = Namespace("neuronxcc", {"nki": nki})
     return {
         "neuronxcc": top,
@@ -258,6 +288,7 @@ def modules(machine: Machine) -> dict[str, Any]:
         "neuronxcc.nki.language": nl,
         "neuronxcc.nki.isa": nisa,
         "neuronxcc.nki.typing": nt,
+        "neuronxcc.nki.compiler": ncc,
         "math": math,
         "numpy": _numpy(),
         "__future__": __import__("__future__"),

@@ -42,7 +42,8 @@ class Kernel:
             return self.function(*args, **kwargs)
         given = [self._argument(each) for each in args]
         named = {name: self._argument(each) for name, each in kwargs.items()}
-        return self._returned(self._programs(given, named))
+        result = self._programs(given, named)
+        return self._returned(_written([*given, *named.values()]) if result is None else result)
 
     def _programs(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
         machine = self._machine
@@ -69,7 +70,7 @@ class Kernel:
         return self._output(result, 0)
 
     def _output(self, value: Any, position: int) -> HostTensor:
-        if not isinstance(value, Tile) or value.buffer != "shared_hbm":
+        if not isinstance(value, Tile) or not (value.buffer == "shared_hbm" or _mutable(value)):
             what = "nothing" if value is None else repr(value)
             self._machine.report(
                 Problem(
@@ -96,3 +97,15 @@ class Kernel:
                 self.line,
             )
         return HostTensor(np.array(value.values()))
+
+
+def _mutable(tile: Tile) -> bool:
+    """Whether it is a parameter that the kernel may write."""
+    storage = tile.storage
+    return storage.buffer == "private_hbm" and storage.written and not storage.read_only
+
+
+def _written(values: list[Any]) -> Any:
+    """The parameters that a kernel without a result has written, in order."""
+    found = [each for each in values if isinstance(each, Tile) and _mutable(each)]
+    return tuple(found) or None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nkiport.nki import OPS, Call, Op, Problem, Work
-from nkiport.nki.checks import problems
+from nkiport.nki.checks import places, problems
 from nkiport.nki.dtypes import (
     BOOL,
     FLOAT32,
@@ -56,6 +56,7 @@ class Machine(Access):
         where = self._mask(mask)
         tiles = {name: each for name, each in given.items() if isinstance(each, Tile)}
         others = {n: each for n, each in given.items() if n not in tiles}
+        tiles = {name: self._reachable(op, name, tile, mask) for name, tile in tiles.items()}
         self._check(op, tiles, others)
         arrays, undefined = self._arguments(op, tiles, where)
         values = {n: plain(each) for n, each in others.items()}
@@ -75,6 +76,16 @@ class Machine(Access):
                 unwritten = left if op.result is None else None
                 self.write(tiles[name], np.asarray(each), unwritten, where)
         return made
+
+    def _reachable(self, op: Op, name: str, tile: Tile, mask: Any) -> Tile:
+        """Copy a result out of PSUM where an operand must be in SBUF.
+
+        A result that no buffer was made for has no place of its own; the compiler gives it one.
+        """
+        if not tile.fresh or tile.buffer != "psum" or "psum" in places(op, name):
+            return tile
+        copied: Tile = self.execute(OPS["nl.copy"], {"src": tile}, mask=mask)
+        return copied
 
     def _mask(self, mask: Any) -> Mask | None:
         if mask is None or isinstance(mask, Mask):
@@ -316,8 +327,10 @@ class Machine(Access):
                     "an accumulator starts at zero",
                     "make it with nl.zeros(..., buffer=nl.psum)",
                 ),
-                "error",
+                "warning" if self.options.own else "error",
             )
+            old = np.where(left, 0, old)
+            left = None if self.options.own else left
         mask = value.mask
         new, _ = self.read(value, None)
         self.write(target, old + new.reshape(old.shape), left, mask)

@@ -18,6 +18,7 @@ from nkiport.simulator.check import check
 from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.host import HostTensor
 from nkiport.simulator.language import modules
+from nkiport.simulator.launch import Kernel
 from nkiport.simulator.machine import Machine
 from nkiport.simulator.namespace import importer, opened
 from nkiport.simulator.options import Options
@@ -100,7 +101,10 @@ def _run(
     try:
         exec(_compiled(tree, machine), names)  # noqa: S102 - the sandbox's child runs this
         given = [HostTensor(values, n, readers[n]) for n, values in inputs.items()]
-        called = names[name][launch.grid] if launch.grid else names[name]
+        function = names[name]
+        if launch.kernel and not isinstance(function, Kernel):
+            function = Kernel(machine, function)
+        called = function[launch.grid] if launch.grid else function
         return _arrays(called(*given, **launch.arguments))
     except RuleBroken as error:
         machine.report(error.problem, "error", _line(error, machine))

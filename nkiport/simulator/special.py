@@ -9,23 +9,30 @@ from nkiport.nki.functions import ALIASES
 from nkiport.simulator.errors import broken
 from nkiport.simulator.machine import Machine
 from nkiport.simulator.memory import Tile
+from nkiport.simulator.storage import LoopIndex
 
-Kept = dict[tuple[int, str], tuple[tuple[int, ...], Tile]]
-"""What a reduction has so far, by its line and operation, and the indices it started at."""
+Kept = dict[tuple[int, str, tuple[int, ...]], tuple[frozenset[int], Tile]]
+"""What a reduction has so far: by its line, its operation and the iteration of the loops that it
+does not run over; with the loops that it does."""
 
 
 def join_over_loops(
-    machine: Machine, kept: Kept, x: Tile, op: str, indices: tuple[int, ...], dtype: Any
-) -> Tile:
+    machine: Machine, kept: Kept, x: Tile, op: str, indices: tuple[Any, ...], *,
+    dtype: Any = None, mask: Any = None,
+) -> Tile:  # fmt: skip
     """Join a tile with those of the iterations before; a new walk of the loops starts anew."""
     name = ALIASES.get(op, op)
-    key = (machine.line(), name)
-    first, before = kept.get(key, (indices, None))
-    if before is None or indices == first:
+    loops = frozenset(each.loop for each in indices if isinstance(each, LoopIndex))
+    others = tuple(i for number, _, i in machine.levels if number not in loops)
+    key = (machine.line(), name, others)
+    before = kept.get(key)
+    if before is None or before[0] != loops:
         result = machine.call("nl.copy", x, dtype=dtype)
     else:
-        result = machine.call(f"nl.{name}", before, x, dtype=dtype)
-    kept[key] = (first, result)
+        result = machine.call("nl.copy", before[1])
+        joined = {"x": before[1], "y": x}
+        machine.assign(result, machine.execute(OPS[f"nl.{name}"], joined, dtype=dtype, mask=mask))
+    kept[key] = (loops, result)
     return result
 
 

@@ -21,7 +21,7 @@ from nkiport.nki.op import Buffer
 from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.memory import Tile
 from nkiport.simulator.options import Options
-from nkiport.simulator.storage import ParDim, Storage, contiguous
+from nkiport.simulator.storage import LoopIndex, ParDim, Storage, contiguous
 from nkiport.simulator.trace import Instruction
 
 Level = tuple[int, str, int]
@@ -124,9 +124,9 @@ class State:
         return self._shared[self._next_shared - 1]
 
     def parameter(self, values: Array, name: str, readers: Any) -> Tile:
-        """Return a kernel's view of a host tensor: in HBM, read only."""
+        """Return a kernel's view of a host tensor: in HBM, read only in a stranger's file."""
         tile = self.wrap(values, "private_hbm", name)
-        tile.storage.read_only = True
+        tile.storage.read_only = not self.options.own
         if readers is not None:
             readers.append(tile.storage)
         return tile
@@ -145,7 +145,7 @@ class State:
                 self.tick()
                 self.levels[at] = (number, kind, i)
                 self._context = None
-                yield i
+                yield LoopIndex.of(number, i)
         finally:
             del self.levels[at:]
             self._context = None

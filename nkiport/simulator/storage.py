@@ -88,3 +88,16 @@ def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
         strides.append(step)
         step *= size
     return tuple(reversed(strides))
+
+
+class LoopIndex(int):
+    """What a loop hands out: a number that knows which loop it counts."""
+
+    loop: int
+
+    @classmethod
+    def of(cls, loop: int, value: int) -> "LoopIndex":
+        """The value, in the loop of that number."""
+        made = cls(value)
+        made.loop = loop
+        return made

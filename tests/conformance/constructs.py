@@ -75,6 +75,24 @@ CONSTRUCTS = {
         ),
         lambda g: g.a.reshape(64, 3, 8).sum(1),
     ),
+    "a reduction over an outer loop": (
+        (
+            "r = nl.zeros((64, 24), dtype=nl.float32)\n"
+            "for k in nl.affine_range(3):\n"
+            "    for l in nl.affine_range(2):\n"
+            "        part = nl.multiply(a[0:64, nl.ds(l * 12, 12)], b[0:64, nl.ds(k, 1)])\n"
+            "        r[0:64, nl.ds(l * 12, 12)] = nl.loop_reduce(part, np.add, loop_indices=(k,))"
+        ),
+        lambda g: g.a * g.b[:, :3].sum(1, keepdims=True),
+    ),
+    "a transposed result as an operand": (
+        "r = nl.copy(nisa.nc_matmul(nisa.nc_transpose(a), b[0:24, 0:8]))",
+        lambda g: g.a @ g.b[:24, :8],
+    ),
+    "a column by its number": (
+        "r = nl.add(nl.load(x[0:64, 3]), a[0:64, 4])",
+        lambda g: g.a[:, 3:4] + g.a[:, 4:5],
+    ),
     "atomic_rmw": (
         (
             "h = nl.ndarray((16, 24), dtype=nl.float32, buffer=nl.private_hbm)\n"
