@@ -50,7 +50,7 @@ def judge(
     from nkiport.local.loop import judge_files
 
     verdict = judge_files(
-        reference, candidate, target=_target(target), requirements=_limits(atol, rtol),
+        reference, candidate, target=target_named(target), requirements=_limits(atol, rtol),
         told=_told(quiet=json),
     )  # fmt: skip
     _end(verdict, json=json)
@@ -70,7 +70,7 @@ def migrate(
     from nkiport.local.loop import migrate as run
 
     done = run(
-        reference, backends=set_up(), backend=_backend(backend), target=_target(target),
+        reference, backends=set_up(), backend=_backend(backend), target=target_named(target),
         requirements=_limits(atol, rtol), told=_told(quiet=json),
     )  # fmt: skip
     accepted = done.verdict is not None and done.verdict.outcome != "rejected"
@@ -81,24 +81,6 @@ def migrate(
         _abandoned(done.reason, json=json)
     else:
         _end(done.verdict, json=json)
-
-
-def check(
-    kernel: Annotated[Path, typer.Argument(help="A file with NKI kernels.")],
-    target: Target = "trn1",
-    json: AsJson = False,
-) -> None:
-    """Check a file's text against the language; exit code 0 only without errors."""
-    from nkiport.simulator import check as read
-
-    if not kernel.is_file():
-        raise BadRequest(f"there is no file '{kernel}'")
-    found = read(kernel.read_text(), target=_target(target))
-    if json:
-        as_json([each.model_dump() for each in found])
-    for each in () if json else found:
-        console().print(coloured(each.severity), each.sentence(str(kernel)))
-    raise typer.Exit(any(each.severity == "error" for each in found))
 
 
 def openapi() -> None:
@@ -148,7 +130,8 @@ def _limits(atol: float, rtol: float) -> Requirements:
     return Requirements(tolerance=Tolerance(atol=atol, rtol=rtol))
 
 
-def _target(name: str) -> TargetName:
+def target_named(name: str) -> TargetName:
+    """The target of that name. Raises ``BadRequest``."""
     if name not in get_args(TargetName):
         raise BadRequest(f"there is no target '{name}'; there are trn1, trn2 and trn3")
     return cast("TargetName", name)

@@ -5,7 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
-from nkiport.cli import files, local, remote
+from nkiport.cli import files, kernels, local, remote
 from nkiport.cli.demo import demo
 from nkiport.contracts.errors import NkiportError
 
@@ -20,7 +20,8 @@ def application() -> typer.Typer:
         help="Migrate PyTorch, Triton and CUDA kernels to AWS Trainium, with evidence.",
     )
     for command in (
-        files.discover, files.judge, files.migrate, files.check, files.openapi, files.mcp,
+        files.discover, files.judge, files.migrate, files.openapi, files.mcp,
+        kernels.check, kernels.simulate, kernels.estimate,
         remote.submit, remote.watch, remote.gate, remote.jobs, remote.cancel, remote.fetch,
         demo,
     ):  # fmt: skip

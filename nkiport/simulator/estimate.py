@@ -1,51 +1,19 @@
 """How long a run would take on a target: an estimate of the cost model, never a measurement."""
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nkiport.contracts.base import TargetName
-from nkiport.nki import OPS, Target, target
+from nkiport.nki import Target, target
 from nkiport.nki.dtypes import FLOAT32
-from nkiport.simulator.trace import Instruction, Trace
+from nkiport.simulator.schedule import scheduled
+from nkiport.simulator.trace import Trace
 
 TYPICAL_SHARE = 0.77
 SLOW_SHARE = 0.45
 """Schedule divided by measured time: the middle of the matmul-bound kernels published for trn1
 (0.70 to 0.86), and the attention-like ones that queues and spills slow down (0.28 to 0.48)."""
-
-
-class Timeline:
-    """When an engine is free; work goes into the first gap that is long enough."""
-
-    def __init__(self) -> None:
-        self.busy = 0.0
-        self._starts: list[float] = []
-        self._ends: list[float] = []
-
-    def book(self, ready: float, time: float) -> float:
-        """Reserve ``time`` from ``ready`` on, and return when it ends."""
-        self.busy += time
-        place = bisect_right(self._ends, ready)
-        start = ready
-        while place < len(self._starts) and self._starts[place] < start + time:
-            start = max(start, self._ends[place])
-            place += 1
-        self._insert(place, start, start + time)
-        return start + time
-
-    def _insert(self, place: int, start: float, end: float) -> None:
-        """Keep the reservation; what touches becomes one."""
-        if place and self._ends[place - 1] >= start:
-            place -= 1
-            self._ends[place] = end
-        else:
-            self._starts.insert(place, start)
-            self._ends.insert(place, end)
-        if place + 1 < len(self._starts) and self._starts[place + 1] <= end:
-            self._ends[place] = self._ends.pop(place + 1)
-            del self._starts[place + 1]
 
 
 @dataclass(frozen=True)
@@ -70,7 +38,11 @@ class Estimate:
 def estimate(trace: Trace, *, target: TargetName = "trn1") -> Estimate:
     """Return the estimated latency of what a trace did, on one core of the target."""
     chip = _target(target)
-    span, busy = _schedule(trace.instructions, chip)
+    span, busy = 0.0, defaultdict[str, float](float)
+    for each in scheduled(trace.instructions, chip):
+        tail = chip.dma_startup_us if each.engine == "dma" else 0.0
+        span = max(span, each.end + tail)
+        busy[each.engine] += each.end - each.start
     p50 = max(span / TYPICAL_SHARE, chip.dma_startup_us)
     bound = max(busy, key=lambda engine: busy[engine], default="")
     return Estimate(
@@ -91,37 +63,6 @@ _target = target
 
 def _classes() -> dict[str, int]:
     return {"compute": 0, "matmul": 0, "dma": 0, "move": 0}
-
-
-def _schedule(
-    instructions: tuple[Instruction, ...], chip: Target
-) -> tuple[float, dict[str, float]]:
-    """List-schedule: each engine does one thing at a time, data is waited for.
-
-    An engine that would wait does later work first where that is ready, as the compiler's
-    scheduler and the many DMA queues do. A rewritten tile is a new buffer (the compiler rotates
-    them), so only true dependencies wait.
-    """
-    lines: dict[str, Timeline] = defaultdict(Timeline)
-    ready: dict[int, float] = defaultdict(float)
-    end = 0.0
-    for each in instructions:
-        start = max([ready[number] for number in each.reads], default=0.0)
-        for engine, time in _times(each, chip):
-            start = lines[engine].book(start, time)
-        done = start + (chip.dma_startup_us if each.kind == "dma" else 0.0)
-        for number in each.writes:
-            ready[number] = done
-        end = max(end, done)
-    return end, {engine: line.busy for engine, line in lines.items()}
-
-
-def _times(each: Instruction, chip: Target) -> list[tuple[str, float]]:
-    """Microseconds on each engine that an instruction keeps busy."""
-    op = OPS[each.op]
-    parts = [(each.engine, op.cost), *op.also]
-    return [(name, cost(each.work, chip) / (1000 * chip.clocks.get(name, 1.0)))
-            for name, cost in parts]  # fmt: skip
 
 
 def _floor(trace: Trace, chip: Target) -> float:

@@ -71,7 +71,8 @@ CONSTRUCTS = {
     "loop_reduce": (
         (
             "for k in nl.affine_range(3):\n"
-            "    r = nl.loop_reduce(a[P, k * 8 + nl.arange(8)[None, :]], op=np.add, loop_indices=[k])"
+            "    part = a[P, k * 8 + nl.arange(8)[None, :]]\n"
+            "    r = nl.loop_reduce(part, op=np.add, loop_indices=[k])"
         ),
         lambda g: g.a.reshape(64, 3, 8).sum(1),
     ),

@@ -127,6 +127,16 @@ RULES = (
         "u = nl.ndarray((16, 16), dtype=nl.float32, buffer=nl.psum)\nu += nisa.nc_matmul(t, t)",
         "u = nl.zeros((16, 16), dtype=nl.float32, buffer=nl.psum)\nu += nisa.nc_matmul(t, t)",
     ),
+    Rule(
+        "err_psum_capacity",
+        "u = nl.zeros((128, 4097), nl.float32, buffer=nl.psum)",
+        "u = nl.zeros((128, 512), nl.float32, buffer=nl.psum)",
+    ),
+    Rule(
+        "err_sbuf_capacity",
+        "u = nl.zeros((128, 45057), nl.float32)",
+        "u = nl.zeros((128, 10000), nl.float32)",
+    ),
     Rule("err_python", "u = 1 / 0", "u = 1 / 2"),
     Rule("err_reduction_axis", "u = nl.sum(t, axis=0)", "u = nl.sum(t, axis=1)"),
     Rule("err_shape", "u = nl.zeros((128, 0), nl.float32)", "u = nl.zeros((128, 1), nl.float32)"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nkiport.nki.codes import CODES
 from nkiport.simulator import Options, check, simulate
 from tests.conformance.rules import FILES, RULES
 
@@ -61,7 +62,14 @@ def test_a_rule_of_files_is_broken_by_one_and_kept_by_its_twin(rule):
 
 
 def test_every_code_of_the_simulator_has_its_twins():
-    sources = [*(ROOT / "nkiport/nki").rglob("*.py"), *(ROOT / "nkiport/simulator").rglob("*.py")]
+    sources = [
+        path
+        for folder in ("nkiport/nki", "nkiport/simulator")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.name != "codes.py"
+    ]
     said = {code for path in sources for code in re.findall(r'"(err_\w+)"', path.read_text())}
 
+    said |= {f"err_{buffer}_capacity" for buffer in ("sbuf", "psum")}
+    assert set(CODES) == said
     assert said == {rule.code for rule in (*RULES, *FILES)}

@@ -1,0 +1,75 @@
+"""When each instruction of a run would start and end: a list schedule by the cost model."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nkiport.nki import OPS, Target
+from nkiport.simulator.trace import Instruction
+
+
+class Booking(NamedTuple):
+    """An engine's time for an instruction, in microseconds from the start of the run."""
+
+    instruction: Instruction
+    engine: str
+    start: float
+    end: float
+
+
+class Timeline:
+    """When an engine is free; work goes into the first gap that is long enough."""
+
+    def __init__(self) -> None:
+        self._starts: list[float] = []
+        self._ends: list[float] = []
+
+    def book(self, ready: float, time: float) -> float:
+        """Reserve ``time`` from ``ready`` on, and return when it ends."""
+        place = bisect_right(self._ends, ready)
+        start = ready
+        while place < len(self._starts) and self._starts[place] < start + time:
+            start = max(start, self._ends[place])
+            place += 1
+        self._insert(place, start, start + time)
+        return start + time
+
+    def _insert(self, place: int, start: float, end: float) -> None:
+        """Keep the reservation; what touches becomes one."""
+        if place and self._ends[place - 1] >= start:
+            place -= 1
+            self._ends[place] = end
+        else:
+            self._starts.insert(place, start)
+            self._ends.insert(place, end)
+        if place + 1 < len(self._starts) and self._starts[place + 1] <= end:
+            self._ends[place] = self._ends.pop(place + 1)
+            del self._starts[place + 1]
+
+
+def scheduled(instructions: tuple[Instruction, ...], chip: Target) -> Iterator[Booking]:
+    """Book each instruction: an engine does one thing at a time, data is waited for.
+
+    An engine that would wait does later work first where that is ready, as the compiler's
+    scheduler and the many DMA queues do. A rewritten tile is a new buffer (the compiler rotates
+    them), so only true dependencies wait. Data of a DMA is there ``dma_startup_us`` after its end.
+    """
+    lines: dict[str, Timeline] = defaultdict(Timeline)
+    ready: dict[int, float] = defaultdict(float)
+    for each in instructions:
+        at = max([ready[number] for number in each.reads], default=0.0)
+        for engine, time in _times(each, chip):
+            at = lines[engine].book(at, time)
+            yield Booking(each, engine, at - time, at)
+        at += chip.dma_startup_us if each.kind == "dma" else 0.0
+        for number in each.writes:
+            ready[number] = at
+
+
+def _times(each: Instruction, chip: Target) -> list[tuple[str, float]]:
+    """Microseconds on each engine that an instruction keeps busy."""
+    op = OPS[each.op]
+    parts = [(each.engine, op.cost), *op.also]
+    return [(name, cost(each.work, chip) / (1000 * chip.clocks.get(name, 1.0)))
+            for name, cost in parts]  # fmt: skip
