@@ -1,5 +1,6 @@
 """``python -m bench run --suite nkigen-150 --backend recipes --jobs 2 --out DIR``."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from bench.compare import compared
 from bench.harness import run, tasks_of
 from bench.results import TaskResult
 from bench.scoring import Rate, Summary
@@ -53,7 +55,18 @@ def run_suite(
     summary = Summary.model_validate(report["summary"])
     for name in ("compiled", "correct", "fast"):
         console.print(f"{name}: {_words(getattr(summary, name))}")
-    console.print(f"report: {out / 'report.json'}")
+    console.print(f"report: {out / 'report.html'}")
+
+
+@app.command("compare")
+def compare(
+    before: Annotated[Path, typer.Argument(help="a report.json")],
+    after: Annotated[Path, typer.Argument(help="a later report.json of the same suite")],
+) -> None:
+    """Say what changed between two reports; exit code 1 if a task was lost."""
+    found = compared(json.loads(before.read_text()), json.loads(after.read_text()))
+    Console().print_json(data=found)
+    raise typer.Exit(bool(found["lost"]))
 
 
 def _words(rate: Rate) -> str:

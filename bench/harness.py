@@ -3,6 +3,7 @@
 import hashlib
 import json
 import platform
+import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from typing import Final, Protocol
 
 import nkiport
 from bench.one import migrate, not_judged
+from bench.page import page
 from bench.results import TaskResult, append, read
 from bench.scoring import summarise
 
@@ -122,6 +124,7 @@ def _report(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.platform(),
         "nkiport": nkiport.__version__,
+        "commit": _commit(),
         "backend": backend,
         "levels": sorted({r.level for r in results if r.level}),
         "engines": sorted({r.engine for r in results if r.engine}),
@@ -129,4 +132,12 @@ def _report(
         "tasks": [result.model_dump(mode="json") for result in results],
     }
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+    (out / "report.html").write_text(page(report, f"{len(results)} tasks"))
     return report
+
+
+def _commit() -> str:
+    """The commit of the sources that ran; empty where they are no repository."""
+    asked = ["git", "-C", str(HERE), "rev-parse", "HEAD"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return done.stdout.strip()

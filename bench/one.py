@@ -62,7 +62,8 @@ def result_of(task: str, backend: str, verdict: Verdict, seconds: float) -> Task
     failed = verdict.first_failure
     outcome: Outcome = "abandoned" if verdict.outcome == "rejected" else verdict.outcome
     compiled = _passed(verdict, "policy") and _passed(verdict, "compile")
-    shares = [check.numbers[SHARE] for check in verdict.checks if SHARE in check.numbers]
+    timed = next((c.numbers for c in verdict.checks if SHARE in c.numbers), {})
+    busy = {name: share or 0.0 for name, share in timed.items() if name.startswith("busy_")}
     return TaskResult(
         task=task,
         outcome=outcome,
@@ -71,7 +72,10 @@ def result_of(task: str, backend: str, verdict: Verdict, seconds: float) -> Task
         attempts=verdict.attempt,
         compiled=compiled,
         correct=compiled and _passed(verdict, "numbers"),
-        roofline_share=shares[-1] if shares else None,
+        roofline_share=timed.get(SHARE),
+        p50_us=timed.get("p50_us"),
+        roofline_us=timed.get("roofline_us"),
+        bound_by=max(busy, key=lambda name: busy[name], default="").removeprefix("busy_"),
         failed_stage=failed.stage if failed else "",
         reason=failed.detail[:500] if failed else "",
         seconds=seconds,

@@ -26,6 +26,11 @@ class TaskResult(BaseModel):
     correct: bool = False
     """The numbers agreed on seeds drawn after the candidate was written."""
     roofline_share: float | None = None
+    p50_us: float | None = None
+    """Estimated or measured, as ``level`` says."""
+    roofline_us: float | None = None
+    bound_by: str = ""
+    """The engine that is busy longest."""
     failed_stage: str = ""
     reason: str = ""
     seconds: float = 0.0

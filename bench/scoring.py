@@ -1,8 +1,11 @@
 """Rates with their uncertainty: pure functions of results."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from math import sqrt
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
@@ -35,11 +38,40 @@ class Summary(BaseModel):
     """At or above the stated share of the roofline, by measurement or estimate."""
     fast_share: float
     not_judged: int
+    weight_free: Rate
+    """Correct, of the tasks without hidden weights: the part of the suite on which a published
+    agent's own count can be compared."""
     failures: dict[str, int]
     """How many tasks ended at each stage."""
+    causes: dict[str, int]
+    """How many tasks ended for the same reason, the most frequent first."""
     seconds: float
     tokens: int
     usd: float
+
+
+def cause_of(result: TaskResult) -> str:
+    """Why a task failed, without what is of this task alone.
+
+    >>> cause_of(TaskResult(task="a", outcome="abandoned", backend="recipes",
+    ...     reason="UnsupportedGraph: no lowering rule for aten.sort.default (sort, m.py:3)"))
+    'no rule for aten.sort.default'
+    """
+    ruleless = re.search(r"no lowering rule for ([\w.]+)", result.reason)
+    if ruleless:
+        return f"no rule for {ruleless.group(1)}"
+    code = re.search(r"\b((?:err|numbers|policy|plausibility)_\w+)", result.reason)
+    if code:
+        return code.group(1)
+    first = re.sub(r"[0-9]+(\.[0-9]+)?", "N", result.reason.split(";")[0])
+    return first[:100] or result.failed_stage or result.outcome
+
+
+@cache
+def weight_free() -> tuple[str, ...]:
+    """How the names of the tasks without hidden weights begin."""
+    text = Path(__file__).with_name("weight_free.txt").read_text()
+    return tuple(f"{name}_" for name in text.split())
 
 
 def wilson(passed: int, total: int, z: float = Z95) -> Rate:
@@ -65,6 +97,7 @@ def summarise(results: Iterable[TaskResult], *, fast_share: float = 0.5) -> Summ
     """Add up a run; ``fast_share`` is the share of the roofline that counts as fast."""
     every = list(results)
     judged = [result for result in every if result.outcome != "not_judged"]
+    free = [r for r in judged if r.task.startswith(weight_free())]
     fast = [r for r in judged if r.correct and (r.roofline_share or 0.0) >= fast_share]
     return Summary(
         compiled=wilson(sum(r.compiled for r in judged), len(judged)),
@@ -72,6 +105,8 @@ def summarise(results: Iterable[TaskResult], *, fast_share: float = 0.5) -> Summ
         fast=wilson(len(fast), len(judged)),
         fast_share=fast_share,
         not_judged=len(every) - len(judged),
+        weight_free=wilson(sum(r.correct for r in free), len(free)),
+        causes=dict(Counter(cause_of(r) for r in every if not r.correct).most_common()),
         failures=dict(sorted(Counter(r.failed_stage for r in judged if r.failed_stage).items())),
         seconds=sum(r.seconds for r in every),
         tokens=sum(r.tokens for r in every),

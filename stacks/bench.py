@@ -36,6 +36,7 @@ class Bench(Stack):
         start.writes(data.bucket, "uploads", "jobs")
         may_run(start, pipeline.migration_job)
         may_answer_gates(report, data, pipeline.migration_job)
+        report.reads(data.bucket, "bench")
         report.writes(data.bucket, "bench")
         steps = dict(zip(BENCH_STEPS, (start.function, report.function), strict=True))
         calls = Calls(steps, pipeline.devices.queue, pipeline.gates.queue)

@@ -73,6 +73,11 @@ def report_of_job(job_id: JobId) -> Key:
     return f"jobs/{job_id}/report.md"
 
 
+def bench_baseline() -> Key:
+    """The last benchmark's report, which the next one is compared with."""
+    return "bench/baseline.json"
+
+
 def bench_report(run_id: str) -> Key:
     """A benchmark's stored report."""
     return f"bench/{run_id}/report.json"

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from nkiport import __version__
 from nkiport.contracts import keys
 from nkiport.contracts.base import Contract, JobId, KernelId
 from nkiport.contracts.errors import BadSource, NotFound
@@ -32,6 +33,7 @@ from nkiport.contracts.steps import (
 from nkiport.jobs.ports import Artifacts, Clock, Executions, Records
 
 OWNER: Final = "benchmark"
+ACCEPTED: Final = frozenset({"accepted", "accepted_slow"})
 DEADLINE: Final = timedelta(hours=20)
 """Less than the benchmark machine waits, so that a late job is still reported."""
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)
@@ -49,6 +51,15 @@ class TaskScore(Contract):
     reason: str = ""
 
 
+class BenchChange(Contract):
+    """What a run won and lost since another one, by the tasks' names."""
+
+    job_id: JobId
+    version: str
+    won: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
 class BenchReport(Contract):
     """What a run gave, stored under ``keys.bench_report``; evidence lies with each kernel."""
 
@@ -58,6 +69,10 @@ class BenchReport(Contract):
     finished: datetime
     accepted: int
     tasks: tuple[TaskScore, ...]
+    version: str = ""
+    """Of nkiport, which ran it."""
+    change: BenchChange | None = None
+    """Since the baseline; None for the first report."""
 
 
 def start_benchmark(
@@ -110,9 +125,10 @@ def report_benchmark(
     if job.status not in ENDED:
         _approve(request.job_id, records, answer)
         return BenchReportResult(job_id=request.job_id, outcome="running")
-    report = _report(job, records)
-    key = keys.bench_report(job.job_id)
-    artifacts.put(key, report.model_dump_json(indent=2).encode())
+    report = _compared(_report(job, records), artifacts)
+    key, text = keys.bench_report(job.job_id), report.model_dump_json(indent=2).encode()
+    artifacts.put(key, text)
+    artifacts.put(keys.bench_baseline(), text)
     return BenchReportResult(
         job_id=job.job_id,
         outcome="reported",
@@ -120,6 +136,31 @@ def report_benchmark(
         total=len(report.tasks),
         report_key=key,
     )
+
+
+def _compared(report: BenchReport, artifacts: Artifacts) -> BenchReport:
+    """The report with what changed since the last one; asked again, it is compared no second time.
+
+    All runs of a deployment have one target and one engine.
+    """
+    try:
+        last = BenchReport.model_validate_json(artifacts.get(keys.bench_baseline()))
+    except NotFound:
+        return report
+    if last.job_id == report.job_id:
+        return last
+    before, after = _accepted(last), _accepted(report)
+    change = BenchChange(
+        job_id=last.job_id,
+        version=last.version,
+        won=tuple(sorted(after - before)),
+        lost=tuple(sorted(before - after)),
+    )
+    return report.model_copy(update={"change": change})
+
+
+def _accepted(report: BenchReport) -> set[str]:
+    return {task.name for task in report.tasks if task.status in ACCEPTED}
 
 
 def _uploaded(tasks: Path, artifacts: Artifacts) -> str:
@@ -162,6 +203,7 @@ def _report(job: Job, records: Records) -> BenchReport:
         status=job.status,
         started=job.created,
         finished=job.updated,
-        accepted=sum(score.status in {"accepted", "accepted_slow"} for score in scores),
+        accepted=sum(score.status in ACCEPTED for score in scores),
         tasks=scores,
+        version=__version__,
     )

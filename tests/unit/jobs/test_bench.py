@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from nkiport import __version__
 from nkiport.adapters.memory import Artifacts, Records
 from nkiport.contracts.errors import BadSource, NotFound
 from nkiport.contracts.jobs import Gate, Job, Kernel, LedgerEntry
@@ -135,3 +136,34 @@ def test_an_ended_job_is_reported_task_by_task_with_what_it_cost(start, ports):
 def test_a_report_of_an_unknown_job_is_refused(ports):
     with pytest.raises(NotFound, match="bench-00000000"):
         report_benchmark(BenchReportRequest(job_id="bench-00000000"), answer=pytest.fail, **ports)
+
+
+def _ended(start, ports, day, **statuses):
+    job_id = start(day)
+    records = ports["records"]
+    job = records.get(Job, f"JOB#{job_id}", "JOB")
+    records.replace(job.model_copy(update={"status": "delivered"}))
+    for name, status in statuses.items():
+        records.add(_kernel(job_id, name, status, 1))
+    told = report_benchmark(BenchReportRequest(job_id=job_id), answer=pytest.fail, **ports)
+    return job_id, json.loads(ports["artifacts"].get(told.report_key))
+
+
+def test_a_report_says_what_was_won_and_lost_since_the_last_one(start, ports):
+    first, told = _ended(start, ports, "monday", softmax="accepted", norm="abandoned")
+    assert told["change"] is None
+
+    _, told = _ended(start, ports, "tuesday", softmax="abandoned", norm="accepted_slow")
+
+    assert told["change"] == {
+        "job_id": first, "version": __version__, "won": ["t.py:norm"], "lost": ["t.py:softmax"],
+    }  # fmt: skip
+
+
+def test_a_report_asked_for_again_is_compared_with_what_it_was_compared_with(start, ports):
+    _ended(start, ports, "monday", softmax="accepted")
+    job_id, told = _ended(start, ports, "tuesday", softmax="abandoned")
+
+    again = report_benchmark(BenchReportRequest(job_id=job_id), answer=pytest.fail, **ports)
+
+    assert json.loads(ports["artifacts"].get(again.report_key)) == told
