@@ -59,7 +59,7 @@ class Runnable:
         made = _guarded("making the module", found, *([] if keywords else init), **keywords)
         if not isinstance(made, torch.nn.Module):
             raise CaptureFailed(f"'{self.reference.symbol}' makes no torch.nn.Module")
-        return made.eval()
+        return _with_buffers(made.eval())
 
     @cached_property
     def arguments(self) -> list[Any]:
@@ -132,6 +132,20 @@ def _guarded(what: str, function: Any, *arguments: Any, **keywords: Any) -> Any:
     except Exception as error:
         said = str(error).strip().splitlines() or [""]
         raise CaptureFailed(f"{what} raised {type(error).__name__}: {said[0][:400]}") from error
+
+
+def _with_buffers(model: torch.nn.Module) -> torch.nn.Module:
+    """Make buffers of tensors kept as plain attributes, and keep every buffer in the state.
+
+    Such a tensor is as much a weight as a buffer is: the kernel is given it.
+    """
+    for part in model.modules():
+        plain = [n for n, value in vars(part).items() if isinstance(value, torch.Tensor)]
+        for name in plain:
+            tensor = vars(part).pop(name)
+            part.register_buffer(name, tensor.detach())
+        part._non_persistent_buffers_set.clear()  # noqa: SLF001 - PyTorch offers no other way
+    return model
 
 
 def _with_weights(model: Any, weights: dict[str, Any]) -> Any:

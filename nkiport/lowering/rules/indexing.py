@@ -59,11 +59,38 @@ def _gather(b: Builder, node: Node, x: Use, axis: int, places: Use, **_: object)
 
 
 def _index(b: Builder, node: Node, x: Use, places: Sequence[Use | None]) -> Result:
-    """One axis by one tensor of places, which may count from the end."""
+    """Axes by tensors of places, which may count from the end.
+
+    Several tensors are taken one after another where each runs along an axis of its own.
+    """
     given = [(axis, each) for axis, each in enumerate(places) if each is not None]
-    if len(given) != 1 or b.dtypes[given[0][1].value] == "bool":
-        raise NotImplementedError(f"{node.name}: indexed by {len(given)} tensors or by a mask")
-    axis, line = given[0]
+    if any(b.dtypes[each.value] == "bool" for _, each in given):
+        raise NotImplementedError(f"{node.name}: indexed by a mask")
+    if len(given) == 1:
+        return _by_places(b, node, x, *given[0])
+    if not _apart([each for _, each in given], [axis for axis, _ in given]):
+        raise NotImplementedError(f"{node.name}: {len(given)} index tensors, element by element")
+    for axis, each in given:
+        line = b.view(each, (-1,))
+        shape = (*x.shape[:axis], line.shape[0], *x.shape[axis + 1 :])
+        inner = node.model_copy(update={"name": f"{node.name}_axis{axis}", "shape": shape})
+        x = _by_places(b, inner, x, axis, line)
+    return x
+
+
+def _apart(places: Sequence[Use], axes: Sequence[int]) -> bool:
+    """Whether each tensor runs along its own axis of the result, and the axes follow each other."""
+    rank = max(len(each.shape) for each in places)
+    own = [[at - len(e.shape) for at, n in enumerate(e.shape) if n > 1] for e in places]
+    in_place = [[at] for at in range(-rank, 0)]
+    return (
+        rank == len(places)
+        and own == in_place
+        and list(axes) == list(range(axes[0], axes[0] + rank))
+    )
+
+
+def _by_places(b: Builder, node: Node, x: Use, axis: int, line: Use) -> Use:
     size = x.shape[axis]
     behind = b.part("from_end", "add", line, float(size))
     whole = b.part("counted", "where", b.part("negative", "less", line, 0.0), behind, line)
@@ -110,6 +137,7 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.index_select.default", _index_select),
     Rule("aten.gather.default", _gather),
     Rule("aten.index.Tensor", _index),
+    Rule("aten._unsafe_index.Tensor", _index),
     Rule("aten.scatter.src", _scatter("put")),
     Rule("aten.scatter.value", _scatter("put")),
     Rule("aten.scatter_add.default", _scatter("add")),

@@ -31,6 +31,18 @@ class First(nn.Module):
         return self.inner(*inputs)[0]
 
 
+class Plain(nn.Module):
+    """A tensor kept as a plain attribute, and one that the state leaves out."""
+
+    def __init__(self):
+        super().__init__()
+        self.shift = torch.linspace(0, 1, 7)
+        self.register_buffer("scale", torch.linspace(1, 2, 7), persistent=False)
+
+    def forward(self, x):
+        return x * self.scale + self.shift
+
+
 def values(*shape):
     return torch.randn(*shape)
 
@@ -177,6 +189,9 @@ CASES = {
         lambda: places(9, 6),
     ),
     "index": (lambda: lambda x, i: x[i], lambda: values(5, 9), lambda: places(5, 6)),
+    "reflect": (lambda: nn.ReflectionPad2d(2), lambda: values(2, 3, 6, 7)),
+    "replicate": (lambda: nn.ReplicationPad2d((1, 2, 0, 1)), lambda: values(2, 3, 6, 7)),
+    "plain": (lambda: Plain(), lambda: values(5, 7)),
     "embedding": (lambda: nn.Embedding(50, 16), lambda: places(50, 4, 7)),
     "onehot": (lambda: lambda i: F.one_hot(i, 10).float(), lambda: places(10, 6)),
     "softplus": (lambda: nn.Softplus(), lambda: values(4, 9) * 10),
