@@ -69,7 +69,8 @@ def run(
             append(lines, result)
             done[result.task] = result
             progress(result, len(done), len(chosen))
-    return _report(out, chosen, done, backend)
+    title = f"{Path(suite).name} at {'full' if full else 'its own'} shapes"
+    return _report(out, chosen, done, backend, title)
 
 
 def tasks_of(suite: str | Path) -> dict[str, Path]:
@@ -117,7 +118,7 @@ def _claim(out: Path, tasks: dict[str, Path], backend: str) -> None:
 
 
 def _report(
-    out: Path, tasks: dict[str, Path], done: dict[str, TaskResult], backend: str
+    out: Path, tasks: dict[str, Path], done: dict[str, TaskResult], backend: str, title: str
 ) -> dict[str, object]:
     results = [done[name] for name in tasks if name in done]
     report: dict[str, object] = {
@@ -132,7 +133,7 @@ def _report(
         "tasks": [result.model_dump(mode="json") for result in results],
     }
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
-    (out / "report.html").write_text(page(report, f"{len(results)} tasks"))
+    (out / "report.html").write_text(page(report, title))
     return report
 
 
