@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
+from nkiport.lowering.rules import REDUCTIONS
 from nkiport.lowering.step import Step
 
 FIRST = frozenset({"op0", "operand0", "reverse0"})
@@ -14,10 +16,13 @@ ON_SCALAR = frozenset(
 """Activation functions that take any input; the scalar engine scales and shifts before them."""
 
 
-def joined(steps: Sequence[Step], used: Iterable[str], kept: frozenset[str]) -> tuple[Step, ...]:
+def joined(
+    steps: Sequence[Step], used: Iterable[str], kept: frozenset[str], *, whole_rows: bool
+) -> tuple[Step, ...]:
     """The calls, in order, with those left out that the next one does as well.
 
-    ``used`` names each operand of each call, ``kept`` the tiles that are stored.
+    ``used`` names each operand of each call, ``kept`` the tiles that are stored. Only where a
+    tile holds whole rows does the scalar engine add them up beside.
     """
     counts = Counter(used)
     done: dict[str, Step] = {}
@@ -29,7 +34,29 @@ def joined(steps: Sequence[Step], used: Iterable[str], kept: frozenset[str]) -> 
             if one:
                 del done[before.op.name]
         done[step.op.name] = one or step
+        if before and whole_rows and not one and (pair := _added_up(before, step)):
+            done[before.op.name], rest = pair
+            del done[step.op.name]
+            done |= {step.op.name: rest} if rest else {}
     return tuple(done.values())
+
+
+def _added_up(first: Step, then: Step) -> tuple[Step, Step | None] | None:
+    """The scalar engine adds up what it computes, row by row, at no cost."""
+    if then.op.kind not in {"sum", "mean"} or then.function != "nl.sum" or first.before:
+        return None
+    given: tuple[tuple[str, str], ...]
+    if first.function in ON_SCALAR and len(first.args) == 1 and not first.kwargs:
+        given = (("op", first.function), ("data", first.args[0]))
+    elif first.function == "nisa.activation":
+        given = first.kwargs
+    else:
+        return None
+    name = then.op.name if then.op.kind == "sum" else f"{then.op.name}_total"
+    made = (f"{name} = nl.ndarray((P, 1), dtype=nl.float32)",)
+    adds = (*given, ("reduce_op", "nl.add"), ("reduce_res", name))
+    both = Step(first.op, "nisa.activation_reduce", (), adds, made)
+    return both, (Step(then.op, "", (name,)) if then.op.kind == "mean" else None)
 
 
 def _two_operations(first: Step, then: Step) -> Step | None:
@@ -65,3 +92,32 @@ def _single(step: Step) -> bool:
 
 
 JOINS: tuple[Callable[[Step, Step], Step | None], ...] = (_two_operations, _scaled_activation)
+
+
+def balanced(steps: Sequence[Step], wide: frozenset[str]) -> tuple[Step, ...]:
+    """Products with one value a row move to the scalar engine while the vector engine has more.
+
+    ``wide`` names the results that have a value for every column: others cost next to nothing.
+    """
+    heavy = [step for step in steps if step.op.name in wide or step.op.kind in REDUCTIONS]
+    scalar = sum(step.function in ON_SCALAR or _activated(step) for step in heavy)
+    vector = sum(_streams(step) for step in heavy) - scalar
+    moved = {}
+    for step in reversed(heavy):
+        given = dict(step.kwargs)
+        plain = given.keys() == {"op0", "operand0"} and given["op0"] == "nl.multiply"
+        if step.function == "nisa.tensor_scalar" and plain and vector > scalar + 1:
+            scaled = (("op", "nl.copy"), ("data", step.args[0]), ("scale", given["operand0"]))
+            moved[step.op.name] = replace(step, function="nisa.activation", args=(), kwargs=scaled)
+            vector, scalar = vector - 1, scalar + 1
+    return tuple(moved.get(step.op.name, step) for step in steps)
+
+
+def _activated(step: Step) -> bool:
+    return step.function.startswith("nisa.activation")
+
+
+def _streams(step: Step) -> int:
+    """How many passes over a tile a call is: operands that are two tiles share one port."""
+    tiles = [arg for arg in step.args if arg[0].isalpha()]
+    return max(1, len(tiles))

@@ -200,8 +200,10 @@ class Body:
         """Write one call."""
         text = [*step.args, *(f"{key}={value}" for key, value in step.kwargs)]
         op = step.op
+        for line in step.before:
+            self.writer.line(line)
         if op.kind == "mean":
-            total = f"{step.function}({', '.join(text)})"
+            total = f"{step.function}({', '.join(text)})" if step.function else text[0]
             self.writer.call(f"{op.name} = nl.multiply(", [total, self.share(op)])
         else:
             self.writer.call(f"{op.name} = {step.function}(", text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nkiport.contracts.base import DType
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Literal, Op, Use
-from nkiport.lowering.joins import joined
+from nkiport.lowering.joins import balanced, joined
 from nkiport.lowering.rules import ANCHORS, REDUCTIONS
 from nkiport.lowering.step import Step
 
@@ -164,4 +164,6 @@ def select(group: Group, tiles: Mapping[Use | str, str], width: str) -> tuple[St
     found = (next((s for rule in SELECTION if (s := rule(op, scope))), None) for op in ops)
     used = (scope.text(arg) for op in ops for arg in op.args if isinstance(arg, Use))
     kept = frozenset(tiles[name] for name in group.stored)
-    return joined([step for step in found if step], used, kept)
+    steps = [step for step in found if step]
+    wide = frozenset(op.name for op in ops if group.results[op.name].strides[-1] != 0)
+    return balanced(joined(steps, used, kept, whole_rows=width == "cols"), wide)

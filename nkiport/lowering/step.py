@@ -13,3 +13,5 @@ class Step:
     function: str
     args: tuple[str, ...]
     kwargs: tuple[tuple[str, str], ...] = ()
+    before: tuple[str, ...] = ()
+    """Lines that come first: tiles that the call writes besides its result."""

@@ -32,14 +32,18 @@ def layer_norm_0_kernel(x, weight, bias):
         layer_norm_0_centred = nisa.tensor_scalar(
             x_tile, op0=nl.subtract, operand0=layer_norm_0_mean
         )
-        layer_norm_0_square = nl.square(layer_norm_0_centred)
-        layer_norm_0_var = nl.multiply(
-            nl.sum(layer_norm_0_square, axis=1, keepdims=True), 1.0 / cols
+        layer_norm_0_var_total = nl.ndarray((P, 1), dtype=nl.float32)
+        layer_norm_0_square = nisa.activation_reduce(
+            op=nl.square,
+            data=layer_norm_0_centred,
+            reduce_op=nl.add,
+            reduce_res=layer_norm_0_var_total,
         )
+        layer_norm_0_var = nl.multiply(layer_norm_0_var_total, 1.0 / cols)
         layer_norm_0_var_eps = nl.add(layer_norm_0_var, 1e-05)
         layer_norm_0_rstd = nl.rsqrt(layer_norm_0_var_eps)
-        layer_norm_0_normed = nisa.tensor_scalar(
-            layer_norm_0_centred, op0=nl.multiply, operand0=layer_norm_0_rstd
+        layer_norm_0_normed = nisa.activation(
+            op=nl.copy, data=layer_norm_0_centred, scale=layer_norm_0_rstd
         )
         layer_norm_0_scaled = nl.multiply(layer_norm_0_normed, weight_tile)
         layer_norm_0_shifted = nl.add(layer_norm_0_scaled, bias_tile)

@@ -24,8 +24,14 @@ def softmax_0_kernel(x):
         row = r * P + i_p
         x_tile = nl.load(x[row, i_f], mask=row < rows)
         softmax_0_max = nl.max(x_tile, axis=1, keepdims=True)
-        softmax_0_exp = nisa.activation(op=nl.exp, data=x_tile, bias=nl.negative(softmax_0_max))
-        softmax_0_sum = nl.sum(softmax_0_exp, axis=1, keepdims=True)
+        softmax_0_sum = nl.ndarray((P, 1), dtype=nl.float32)
+        softmax_0_exp = nisa.activation_reduce(
+            op=nl.exp,
+            data=x_tile,
+            bias=nl.negative(softmax_0_max),
+            reduce_op=nl.add,
+            reduce_res=softmax_0_sum,
+        )
         softmax_0 = nisa.tensor_scalar(
             softmax_0_exp, op0=nl.multiply, operand0=nisa.reciprocal(softmax_0_sum)
         )
