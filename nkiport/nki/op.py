@@ -1,7 +1,9 @@
 """What an operation of the language is. One declaration; everything else is read from it."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, Literal, NamedTuple
 
@@ -42,7 +44,7 @@ class Operand(NamedTuple):
     @property
     def free(self) -> int:
         """How many elements each partition holds."""
-        return int(np.prod(self.shape[1:], dtype=np.int64))
+        return math.prod(self.shape[1:])
 
 
 class Call(NamedTuple):
@@ -126,12 +128,12 @@ class Op:
         """The name with its namespace, for example ``nisa.nc_matmul``."""
         return f"{self.namespace}.{self.name}"
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The parameters of ``run``, in order."""
         return tuple(signature(self.run).parameters)
 
-    @property
+    @cached_property
     def required(self) -> frozenset[str]:
         """The parameters without a default."""
         given = signature(self.run).parameters.values()

@@ -1,5 +1,6 @@
 """Tiles: views of a storage. Indexing a tile moves no data."""
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ class Tile:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -118,9 +119,9 @@ class Tile:
         """Return a view of another shape; the data must be contiguous."""
         new = tuple(shape[0]) if isinstance(shape[0], tuple | list) else shape
         if -1 in new:
-            rest = -int(np.prod(new, dtype=np.int64))
+            rest = -math.prod(new)
             new = tuple(self.size // rest if each == -1 else each for each in new)
-        if int(np.prod(new, dtype=np.int64)) != self.size or not self._is_contiguous():
+        if math.prod(new) != self.size or not self._is_contiguous():
             raise broken(
                 "err_shape_mismatch", f"reshape {self.shape} to {new}",
                 "the same number of elements, in memory order", "reshape before indexing",

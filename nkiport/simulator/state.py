@@ -1,5 +1,6 @@
 """The state of one simulation: its limits, its loops, its memory, and what it found."""
 
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -177,7 +178,7 @@ class State:
         sizes = self._sizes(shape)
         blocks = next((i for i, each in enumerate(shape) if isinstance(each, ParDim)), 0)
         kind = as_dtype(dtype)
-        count_ = int(np.prod(sizes, dtype=np.int64))
+        count_ = math.prod(sizes)
         if buffer in {"sbuf", "psum"}:
             self._check_chip(sizes[blocks:], kind, buffer)
         self._claim(count_ * kind.itemsize)
@@ -223,7 +224,7 @@ class State:
             )  # fmt: skip
         if shape[0] > self.target.partitions:
             raise RuleBroken(partition_limit(f"a {buffer} tile", shape[0], self.target))
-        size = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
+        size = math.prod(shape[1:]) * dtype.itemsize
         limit = self.target.sbuf_bytes if buffer == "sbuf" else self.target.psum_bytes
         if size > limit:
             raise broken(
@@ -236,7 +237,7 @@ class State:
             self.stop(f"{self.live['bytes'] + size} bytes of memory", f"{self.options.max_bytes}")
 
     def _hold(self, storage: Storage, sign: int) -> None:
-        items = int(np.prod(storage.shape, dtype=np.int64)) * storage.dtype.itemsize
+        items = math.prod(storage.shape) * storage.dtype.itemsize
         self.live["bytes"] += sign * items
         if not storage.on_chip:
             return

@@ -1,5 +1,6 @@
 """Storages: the memory of one tensor, and what is known of each element."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class Storage:
     @property
     def partition_stride(self) -> int:
         """Elements from one partition to the next."""
-        return int(np.prod(self.shape[self.blocks + 1 :], dtype=np.int64))
+        return math.prod(self.shape[self.blocks + 1 :])
 
     def leave_undefined(self) -> None:
         """Mark every element as not written."""

@@ -1,5 +1,6 @@
 """What an instruction is given, and the sizes its cost is computed from."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,7 +67,7 @@ def work_of(
         return work, depth
     sizes = [(t.size // max(1, t.shape[0]), t) for t in tiles.values()] if tiles else []
     shape: tuple[int, ...] = np.shape(main) if main is not None else ()
-    free = max([size for size, _ in sizes] + [int(np.prod(shape[1:], dtype=np.int64))])
+    free = max([size for size, _ in sizes] + [math.prod(shape[1:])])
     lead = max((t for _, t in sizes), key=lambda t: t.size, default=None)
     dtype = lead.dtype if lead is not None else np.asarray(main).dtype
     rows = lead.shape[0] if lead is not None else shape[0]
