@@ -1,5 +1,7 @@
 """Reads and writes: through views and masks, with what nobody wrote kept apart."""
 
+import math
+
 import numpy as np
 
 from nkiport.nki import Problem
@@ -90,6 +92,18 @@ class Access(State):
             places += rows * stride
         result: Array = places[chosen]
         return result
+
+    def inside(self, tile: Tile) -> None:
+        """Raise if a view that is given by strides leaves its storage."""
+        spans = [stride * (size - 1) for size, stride in zip(tile.shape, tile.strides, strict=True)]
+        low = tile.offset + sum(min(0, span) for span in spans)
+        high = tile.offset + sum(max(0, span) for span in spans)
+        room = math.prod(tile.storage.shape)
+        if low < 0 or high >= room:
+            raise broken(
+                "err_tensor_access_out_of_bound", f"an access pattern over {low} to {high}",
+                f"0 to {room - 1}", "correct strides, counts and offset",
+            )  # fmt: skip
 
     def places(self, tile: Tile) -> Array:
         """Where in its storage each element of a view lies, in order."""

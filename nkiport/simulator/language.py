@@ -1,6 +1,7 @@
 """What ``nl``, ``nisa`` and ``nki`` have beside operations: memory, loops, indices, constants."""
 
 import math
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,13 +12,14 @@ from nkiport.nki.dtypes import DTYPES, FLOAT32, as_dtype
 from nkiport.nki.functions import ALIASES, BINARY, UNARY
 from nkiport.nki.op import HBM
 from nkiport.nki.ops.chance import drawn
+from nkiport.simulator import newer
 from nkiport.simulator.compiler import Placed, compiler
 from nkiport.simulator.errors import broken
 from nkiport.simulator.index import MGrid, arange
 from nkiport.simulator.launch import Kernel
 from nkiport.simulator.machine import Machine
 from nkiport.simulator.memory import Tile
-from nkiport.simulator.namespace import Namespace, bound_operations, token
+from nkiport.simulator.namespace import BoundOp, Namespace, bound_operations, token
 from nkiport.simulator.special import Kept, add_rows, join_over_loops
 from nkiport.simulator.storage import ParDim, Slice
 
@@ -108,7 +110,8 @@ class Memory:
 
     def expand_dims(self, data: Tile, axis: int) -> Tile:
         """Return a view with a dimension of size 1."""
-        return data.expand_dims(axis)
+        view: Tile = data.expand_dims(axis)
+        return view
 
     def shared_constant(self, array: Any, dtype: Any = None) -> Tile:
         """Make an HBM tensor of a constant, to be loaded."""
@@ -289,7 +292,38 @@ def modules(machine: Machine) -> dict[str, Any]:
         "neuronxcc.nki.isa": nisa,
         "neuronxcc.nki.typing": nt,
         "neuronxcc.nki.compiler": ncc,
+        **_newer(machine, nl, nisa, nt, nki),
         "math": math,
         "numpy": _numpy(),
         "__future__": __import__("__future__"),
     }
+
+
+GONE = frozenset(
+    {
+        "arange", "mgrid", "par_dim", "gemm_grid", "gemm_stationary_grid", "spmd_dim", "nc",
+        "loop_reduce", "atomic_rmw", "finfo", "fp32", "static_cast",
+    }
+)  # fmt: skip
+"""Names of the language that the newer dialect does not have any more."""
+
+
+def _newer(
+    machine: Machine, nl: Namespace, nisa: Namespace, nt: Namespace, nki: Namespace
+) -> dict[str, Any]:
+    """The modules of the newer dialect."""
+    loops = {
+        "fori_loop": partial(newer.fori_loop, machine=machine),
+        "while_loop": partial(newer.while_loop, machine=machine),
+        "dynamic_range": lambda *bounds: machine.loop("sequential_range", *map(int, bounds)),
+    }
+    kept = {n: each for n, each in vars(nl).items() if n not in GONE and not n.startswith("_")}
+    names = {n: each for n, each in vars(nisa).items() if not n.startswith("_")}
+    fixed = {n: each for n, each in names.items() if not isinstance(each, BoundOp)}
+    language_ = Namespace("nl", {**kept, **loops})
+    isa_ = Namespace("nisa", {**fixed, **newer.instructions(machine)})
+    run = {n: each for n, each in vars(nki).items() if n in {"jit", "trace", *RUNNERS}}
+    top = Namespace("nki", {**run, "language": language_, "isa": isa_, "typing": nt})
+    if machine.options.own:
+        top.__dict__["simulate"] = run["jit"]
+    return {"nki": top, "nki.language": language_, "nki.isa": isa_, "nki.typing": nt}

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nkiport.nki.dtypes import AnyDType, Array, as_dtype
+from nkiport.nki.dtypes import AnyDType, Array
 from nkiport.nki.op import Buffer, Operand
 from nkiport.simulator.bounds import moved_left, out_of_bounds, span_of
 from nkiport.simulator.errors import broken
 from nkiport.simulator.index import Box, Index, Mask, Term, shrunk
 from nkiport.simulator.storage import Bound, Slice, Storage, contiguous
+from nkiport.simulator.views import Views
 
 if TYPE_CHECKING:
     from nkiport.simulator.machine import Machine
 
 
-class Tile:
+class Tile(Views):
     """A strided view of a storage; what a kernel calls a tensor or a tile."""
 
     __slots__ = (
@@ -93,62 +94,6 @@ class Tile:
     def astype(self, dtype: Any) -> "Tile":
         """Return a copy of another type."""
         return self.machine.call("nl.copy", self, dtype=dtype)
-
-    def broadcast_to(self, *shape: Any) -> "Tile":
-        """Return a view (a copy, over partitions) with size-1 dimensions repeated."""
-        new = tuple(shape[0]) if isinstance(shape[0], tuple | list) else shape
-        if self.shape and new[0] != self.shape[0] and self.storage.on_chip:
-            return self.machine.call("nl.broadcast_to", self, shape=new)
-        grown = (1,) * (len(new) - self.ndim) + self.shape
-        if len(new) < self.ndim or any(a not in {1, b} for a, b in zip(grown, new, strict=True)):
-            raise broken(
-                "err_shape_mismatch", f"broadcast {self.shape} to {new}", "sizes of 1 grow"
-            )
-        strides = (0,) * (len(new) - self.ndim) + self.strides
-        kept = tuple(0 if a != b else s for a, b, s in zip(grown, new, strides, strict=True))
-        return self._view(new, kept)
-
-    def expand_dims(self, axis: int) -> "Tile":
-        """Return a view with a dimension of size 1 at ``axis``."""
-        at = axis % (self.ndim + 1)
-        return self._view(
-            (*self.shape[:at], 1, *self.shape[at:]), (*self.strides[:at], 0, *self.strides[at:])
-        )
-
-    def reshape(self, *shape: Any) -> "Tile":
-        """Return a view of another shape; the data must be contiguous."""
-        new = tuple(shape[0]) if isinstance(shape[0], tuple | list) else shape
-        if -1 in new:
-            rest = -math.prod(new)
-            new = tuple(self.size // rest if each == -1 else each for each in new)
-        if math.prod(new) != self.size or not self._is_contiguous():
-            raise broken(
-                "err_shape_mismatch", f"reshape {self.shape} to {new}",
-                "the same number of elements, in memory order", "reshape before indexing",
-            )  # fmt: skip
-        return self._view(new, contiguous(new))
-
-    def view(self, dtype: Any) -> "Tile":
-        """Return the same bytes as another type of the same size."""
-        new = as_dtype(dtype)
-        old = self.storage
-        if new.itemsize != old.dtype.itemsize:
-            raise broken(
-                "err_shape_mismatch", f"a view of {old.dtype.name} as {new.name}",
-                "a type of the same size", "use astype to convert",
-            )  # fmt: skip
-        storage = Storage(
-            number=old.number, raw=old.raw, shape=old.shape, dtype=new, buffer=old.buffer,
-            blocks=old.blocks, name=old.name,
-        )  # fmt: skip
-        storage.undefined, storage.undefined_left = old.undefined, old.undefined_left
-        return Tile(self.machine, storage, self.shape, self.strides, self.offset, self.blocks)
-
-    def assert_shape(self, shape: Any) -> "Tile":
-        """Return the tile; a finding if it has another shape."""
-        if tuple(shape) != self.shape:
-            raise broken("err_annotation_shape_mismatch", f"shape {tuple(shape)}", f"{self.shape}")
-        return self
 
     # Indexing.
 
