@@ -67,7 +67,7 @@ class Views:
         start = self.offset + int(offset)
         if scalar_offset is not None:
             tile: Any = scalar_offset
-            at = tile.number() if isinstance(tile, Views) else int(tile)
+            at = int(tile.number() if hasattr(tile, "number") else tile)
             start += at * self.strides[indirect_dim]
         if self.storage.on_chip and len(shape) == 1:
             shape, strides = (*shape, 1), (*strides, 0)
