@@ -2,6 +2,7 @@
 
 import math
 
+from nkiport.lowering.conv import Conv
 from nkiport.lowering.convolution import write_convolution
 from nkiport.lowering.ir import Program, Use, Window, detail_of, text_of
 from nkiport.lowering.kernel import Body, Launch, Parameter
@@ -28,7 +29,7 @@ def emit_window(program: Program, plan: WindowPlan, writer: Writer) -> Launch:
         body.allocate(body.names_of_sizes())
         write_indices(body, axes)
         if op.kind == "conv":
-            write_convolution(body, plan, op, axes, names)
+            write_convolution(Conv(body, plan, op, axes, *names))
         else:
             write_pooling(body, op, axes, names)
         writer.line(f"return {', '.join(body.out(name) for name in plan.group.stored)}")

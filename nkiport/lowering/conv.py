@@ -1,0 +1,91 @@
+"""What every part of a convolution's kernel knows."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from nkiport.lowering.ir import Op, Window, detail_of
+from nkiport.lowering.kernel import Body, times
+from nkiport.lowering.select import DTYPES
+from nkiport.lowering.space import Axis
+from nkiport.lowering.tiling import WindowPlan
+
+PARTITIONS = 128
+
+
+@dataclass(frozen=True)
+class Conv:
+    """A convolution that is being written: weights stay, the image passes by."""
+
+    body: Body
+    plan: WindowPlan
+    op: Op
+    axes: Sequence[Axis]
+    image: str
+    weight: str
+
+    @cached_property
+    def window(self) -> Window:
+        """How the window moves."""
+        return detail_of(self.op, Window)
+
+    @property
+    def channels(self) -> int:
+        """Input channels of a group."""
+        return self.op.uses[1].shape[1]
+
+    @property
+    def own(self) -> int:
+        """Output channels of a group."""
+        return self.op.shape[1] // self.window.groups
+
+    @property
+    def parts(self) -> int:
+        """Tiles of input channels."""
+        return math.ceil(self.channels / PARTITIONS)
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of output channels."""
+        return math.ceil(self.own / PARTITIONS)
+
+    @property
+    def held(self) -> int:
+        """How many of them have their weights in SBUF at a time."""
+        return self.tiles if self.plan.kept else 1
+
+    @property
+    def block(self) -> str:
+        """The loop over tiles of output channels; empty if there is one."""
+        return f"for m in nl.affine_range({self.tiles}):" if self.tiles > 1 else ""
+
+    @property
+    def held_block(self) -> str:
+        """The loop over those that are held; empty if it is one."""
+        return self.block if self.held > 1 else ""
+
+    @property
+    def held_tile(self) -> str:
+        """The index of a held tile."""
+        return "m" if self.held > 1 else "0"
+
+    def row(self, partition: str = "i_p") -> str:
+        """The output channel of a partition."""
+        terms = [times("g", self.own)] if self.window.groups > 1 else []
+        terms += ["m * P"] if self.tiles > 1 else []
+        return " + ".join([*terms, partition])
+
+    def row_mask(self, partition: str) -> str:
+        """Whether that channel is one of the group."""
+        end = f"(g + 1) * {self.own}" if self.window.groups > 1 else str(self.own)
+        return f"{self.row(partition)} < {end}"
+
+    @property
+    def first(self) -> str:
+        """Where the group's input channels begin, as a summand."""
+        return f"{times('g', self.channels)} + " if self.window.groups > 1 else ""
+
+    def dtype(self, operand: int) -> str:
+        """The type of the image (0) or of the weights (1)."""
+        return DTYPES[self.body.program.dtype_of(self.op.uses[operand].value)]
