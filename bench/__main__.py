@@ -23,7 +23,7 @@ def main() -> None:
 
 @app.command("run")
 def run_suite(
-    suite: Annotated[str, typer.Option(help="ten, nkigen-150, or a folder of task files")] = "ten",
+    suite: Annotated[str, typer.Option(help="ten, nkigen-150, nkigen-250, or a folder")] = "ten",
     out: Annotated[Path, typer.Option(help="where results go; the same folder resumes")] = Path(
         "bench-out"
     ),

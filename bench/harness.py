@@ -18,8 +18,12 @@ from bench.results import TaskResult, append, read
 from bench.scoring import summarise
 
 HERE: Final = Path(__file__).parent
-SUITES: Final = {"ten": HERE / "tasks", "nkigen-150": HERE / "nkigen"}
-"""Named suites; any folder of task files is one too."""
+SUITES: Final[Mapping[str, tuple[Path, ...]]] = {
+    "ten": (HERE / "tasks",),
+    "nkigen-150": (HERE / "nkigen",),
+    "nkigen-250": (HERE / "nkigen", HERE / "nkigen_rest"),
+}
+"""Named suites and their folders; any folder of task files is one too."""
 REDUCED, FULL = 'SIZE = SIZES["reduced"]', 'SIZE = SIZES["full"]'
 """The line of a task that says which of its shapes it has."""
 
@@ -75,14 +79,18 @@ def run(
 
 def tasks_of(suite: str | Path) -> dict[str, Path]:
     """Name to file of a named suite, or of every Python file under a folder."""
-    folder = SUITES.get(str(suite), Path(suite))
-    files = sorted(folder.rglob("*.py")) if folder.is_dir() else []
-    if not files:
+    folders = SUITES.get(str(suite), (Path(suite),))
+    found = {
+        file.relative_to(folder).with_suffix("").as_posix(): file
+        for folder in folders
+        for file in (folder.rglob("*.py") if folder.is_dir() else ())
+    }
+    if not found:
         raise ValueError(
             f"no task in '{suite}'; give a folder of Python files with Model, get_inputs and "
             f"get_init_inputs, or one of: {', '.join(SUITES)}"
         )
-    return {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}
+    return dict(sorted(found.items()))
 
 
 def at_full_size(tasks: Mapping[str, Path], into: Path) -> dict[str, Path]:

@@ -30,7 +30,7 @@ def captured(reference: Reference, tree: Path) -> dict[str, Any]:
     run = Runnable(reference, tree)
     outputs = _repeated(run)
     specs = tuple(
-        TensorSpec(name=f"output_{i}", shape=tuple(each.shape) or (1,), dtype=dtype_name(each))
+        TensorSpec(name=f"output_{i}", shape=tuple(each.shape), dtype=dtype_name(each))
         for i, each in enumerate(outputs)
     )
     graph, because, weights = None, "", _weights(run)
@@ -113,8 +113,13 @@ def _weights(run: Runnable) -> tuple[InputSpec, ...]:
         return ()
     named = [*run.target.named_parameters(), *run.target.named_buffers()]
     return tuple(
-        _spec(name.replace(".", "_"), tensor, "weight") for name, tensor in named if tensor.ndim
+        _spec(name.replace(".", "_"), tensor, "weight") for name, tensor in named if _weighs(tensor)
     )
+
+
+def _weighs(tensor: Any) -> bool:
+    """A single whole number is a count or a size, such as batch norm's count of batches."""
+    return bool(tensor.ndim or tensor.is_floating_point())
 
 
 def _spec(name: str, tensor: Any, role: Any) -> InputSpec:
@@ -204,7 +209,7 @@ class _Reader:
             tensor = state.get(each.target)
             constant = tensor is None
             tensor = self._program.constants.get(each.target) if constant else tensor
-            if constant or tensor.ndim == 0:
+            if constant or not _weighs(tensor):
                 self._constant(name, tensor)
             else:
                 lifted = self._renamed(name, each.target.replace(".", "_"))

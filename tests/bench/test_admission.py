@@ -5,7 +5,7 @@ import pytest
 from bench.admission import fooled_by
 from bench.harness import tasks_of
 
-BOTH = tasks_of("ten") | tasks_of("nkigen-150")
+BOTH = tasks_of("ten") | tasks_of("nkigen-250")
 COPY = "L1_data_movement_095_reshape_flatten"
 """A view: its first input in memory order is the right answer, not a cheat."""
 

@@ -1,8 +1,10 @@
 """Products of matrices."""
 
+import math
+
 from nkiport.contracts.base import DType
 from nkiport.contracts.graph import Node
-from nkiport.lowering.builder import Builder, Operand, permute
+from nkiport.lowering.builder import Builder, Operand, permute, unsqueeze
 from nkiport.lowering.ir import Op, Use
 from nkiport.lowering.rules.rule import Result, Rule
 
@@ -43,6 +45,23 @@ def _dot(b: Builder, node: Node, x: Use, y: Use) -> Result:
     return b.reduce("sum", b.part("product", "mul", x, y), [-1], keepdim=False, dtype=node.dtype)
 
 
+def _bilinear(b: Builder, node: Node, x: Use, weight: Use, y: Use, *how: object) -> Result:
+    """All products of the elements of x (N, I) and y (N, J), times the weights (O, I, J).
+
+    ``_trilinear`` can sum over other axes too; PyTorch's own functions ask for this sum alone.
+    """
+    if how[:4] != BILINEAR:
+        raise NotImplementedError(f"{node.name}: a trilinear sum other than that of a bilinear")
+    pairs = b.part("pairs", "mul", unsqueeze(x, [2]), unsqueeze(y, [1]))
+    out, *inner = weight.shape
+    rows = b.view(pairs, (-1, math.prod(inner)))
+    turned = permute(b.view(weight, (out, -1)), (1, 0))
+    return _product(b, rows, turned, name=node.name, dtype=node.dtype)
+
+
+BILINEAR = ((1, 3), (0,), (1, 2), (2, 3))
+"""The axes that x, the weights and y lack, and those that are summed."""
+
 RULES: tuple[Rule, ...] = (
     Rule("aten.mm.default", _matmul),
     Rule("aten.bmm.default", _matmul),
@@ -51,4 +70,5 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.mv.default", _dot),
     Rule("aten.dot.default", _dot),
     Rule("aten.linear.default", _linear),
+    Rule("aten._trilinear.default", _bilinear),
 )

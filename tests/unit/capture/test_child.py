@@ -50,6 +50,19 @@ def test_weights_are_inputs_and_the_graph_is_core_aten(tmp_path):
     assert capture.flops > 2 * 8 * 16 * 4
 
 
+def test_a_weight_and_a_result_without_dimensions_keep_their_shape(tmp_path):
+    scaled = LINEAR.replace(
+        "torch.nn.Linear(16, 4)", "torch.nn.Parameter(torch.tensor(0.5))"
+    ).replace("torch.relu(self.fc(x)), x.sum(-1)", "(self.fc * x).sum()")
+
+    capture = captured(tmp_path, scaled)
+
+    assert [(i.name, i.shape, i.role) for i in capture.inputs] == [
+        ("x", (8, 16), "input"), ("fc", (), "weight"),
+    ]  # fmt: skip
+    assert [o.shape for o in capture.outputs] == [()]
+
+
 def test_goldens_are_of_the_inputs_and_weights_given_in_both_precisions(tmp_path):
     capture = captured(tmp_path, LINEAR)
     rng = np.random.default_rng(0)

@@ -123,3 +123,16 @@ def test_trials_follow_from_the_seed_alone_and_move_one_input_at_a_time(seed):
         if trial.moved:
             changed = {n for n in arrays if not np.array_equal(arrays[n], first[n])}
             assert changed == {trial.moved}
+
+
+@pytest.mark.parametrize(
+    ("working", "wrong"), [(0.0, set()), (3e-13, set()), (1e-13, {"not zero"})]
+)
+def test_zeros_pass_only_where_the_reference_says_nothing_but_its_rounding(working, wrong):
+    # A norm of equal values: exactly 0, but the golden keeps the noise of float64.
+    noise, zeros = np.full(SHAPE, 1e-13), np.zeros(SHAPE, np.float32)
+    own = np.full(SHAPE, working, np.float32)
+
+    checks = compare(oracle(), TRIALS, [[zeros]] * 2, [[noise]] * 2, [[own]] * 2)
+
+    assert failed({check.name: check for check in checks}) & {"not zero"} == wrong

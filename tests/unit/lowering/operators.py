@@ -43,6 +43,17 @@ class Plain(nn.Module):
         return x * self.scale + self.shift
 
 
+class Shared(nn.Module):
+    """A parameter without dimensions."""
+
+    def __init__(self):
+        super().__init__()
+        self.alpha = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x, y):
+        return self.alpha * x + (1 - self.alpha) * y
+
+
 def values(*shape):
     return torch.randn(*shape)
 
@@ -282,6 +293,12 @@ CASES = {
     "lstm": (lambda: First(nn.LSTM(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
     "gru": (lambda: First(nn.GRU(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
     "rnn": (lambda: First(nn.RNN(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
+    "share": (Shared, lambda: values(130, 7), lambda: values(130, 7)),
+    "bilinear_form": (
+        lambda: nn.Bilinear(20, 33, 10),
+        lambda: values(17, 20),
+        lambda: values(17, 33),
+    ),
     "bmm": (lambda: torch.bmm, lambda: values(3, 40, 20), lambda: values(3, 20, 30)),
     "matmul4": (lambda: torch.matmul, lambda: values(2, 3, 9, 8), lambda: values(2, 3, 8, 7)),
     "mv": (lambda: torch.mv, lambda: values(9, 8), lambda: values(8)),

@@ -1,0 +1,22 @@
+"""matmul_small_fp32: product of two matrices."""
+
+import torch
+
+SIZES = {
+    "reduced": {"rows": 70, "depth": 37, "cols": 65},
+    "full": {"rows": 128, "depth": 128, "cols": 128},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a @ b
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["rows"], SIZE["depth"]), torch.randn(SIZE["depth"], SIZE["cols"])]
+
+
+def get_init_inputs() -> list[int]:
+    return []

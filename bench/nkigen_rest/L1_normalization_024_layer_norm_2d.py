@@ -1,0 +1,37 @@
+"""layer_norm_2d: LayerNorm over the last axis.
+
+Repaired: norms have affine parameters that are not the identity.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"rows": 37, "width": 96},
+    "full": {"rows": 32, "width": 768},
+}
+SIZE = SIZES["reduced"]
+
+
+def layer_norm(width: int) -> torch.nn.LayerNorm:
+    # Affine parameters of a network that was trained, so that neither can be dropped.
+    norm = torch.nn.LayerNorm(width)
+    torch.nn.init.normal_(norm.weight, 1, 0.3)
+    torch.nn.init.normal_(norm.bias, 0, 0.3)
+    return norm
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = layer_norm(width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["rows"], SIZE["width"])]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["width"]]

@@ -1,0 +1,38 @@
+"""layer_norm_3d: LayerNorm over the last axis.
+
+Repaired: norms have affine parameters that are not the identity.
+Noted: the same function as ln_dropout_small in evaluation.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "steps": 67, "width": 96},
+    "full": {"batch": 8, "steps": 128, "width": 768},
+}
+SIZE = SIZES["reduced"]
+
+
+def layer_norm(width: int) -> torch.nn.LayerNorm:
+    # Affine parameters of a network that was trained, so that neither can be dropped.
+    norm = torch.nn.LayerNorm(width)
+    torch.nn.init.normal_(norm.weight, 1, 0.3)
+    torch.nn.init.normal_(norm.bias, 0, 0.3)
+    return norm
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = layer_norm(width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["steps"], SIZE["width"])]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["width"]]

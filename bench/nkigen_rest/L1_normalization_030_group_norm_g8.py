@@ -1,0 +1,37 @@
+"""group_norm_g8: group norm with 8 groups of channels.
+
+Repaired: norms have affine parameters that are not the identity.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "channels": 24, "side": 13},
+    "full": {"batch": 8, "channels": 256, "side": 16},
+}
+SIZE = SIZES["reduced"]
+
+
+def group_norm(groups: int, channels: int) -> torch.nn.GroupNorm:
+    # Affine parameters of a network that was trained, so that neither can be dropped.
+    norm = torch.nn.GroupNorm(groups, channels)
+    torch.nn.init.normal_(norm.weight, 1, 0.3)
+    torch.nn.init.normal_(norm.bias, 0, 0.3)
+    return norm
+
+
+class Model(torch.nn.Module):
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = group_norm(8, channels)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["channels"], SIZE["side"], SIZE["side"])]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["channels"]]

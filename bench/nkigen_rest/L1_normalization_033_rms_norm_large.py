@@ -1,0 +1,30 @@
+"""rms_norm_large: RMSNorm over a long last axis.
+
+Repaired: the weight is drawn near 1; at 1 it could be left out.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "steps": 67, "width": 520},
+    "full": {"batch": 4, "steps": 512, "width": 4096},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(1 + 0.3 * torch.randn(width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        normed = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+        return normed * self.weight
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["steps"], SIZE["width"]) * 2]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["width"]]

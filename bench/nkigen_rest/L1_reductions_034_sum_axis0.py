@@ -1,0 +1,22 @@
+"""sum_axis0: sum of each column."""
+
+import torch
+
+SIZES = {
+    "reduced": {"rows": 130, "cols": 67},
+    "full": {"rows": 1024, "cols": 512},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(0)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["rows"], SIZE["cols"])]
+
+
+def get_init_inputs() -> list[int]:
+    return []

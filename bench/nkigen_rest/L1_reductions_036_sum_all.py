@@ -1,0 +1,25 @@
+"""sum_all: sum of all elements.
+
+Noted: the result has no dimension, and is judged as such.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"rows": 130, "cols": 67},
+    "full": {"rows": 1024, "cols": 512},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum()
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["rows"], SIZE["cols"])]
+
+
+def get_init_inputs() -> list[int]:
+    return []

@@ -1,0 +1,25 @@
+"""mean_large_axis1: mean of each of many rows.
+
+Noted: the mean of many values is small, so the judge holds the error against its size.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"rows": 300, "cols": 130},
+    "full": {"rows": 4096, "cols": 1024},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.mean(1)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["rows"], SIZE["cols"])]
+
+
+def get_init_inputs() -> list[int]:
+    return []

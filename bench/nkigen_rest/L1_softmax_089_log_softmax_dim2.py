@@ -1,0 +1,22 @@
+"""log_softmax_dim2: logarithm of the softmax over the last axis."""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "steps": 67, "width": 96},
+    "full": {"batch": 8, "steps": 128, "width": 768},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.log_softmax(x, dim=2)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["steps"], SIZE["width"]) * 3]
+
+
+def get_init_inputs() -> list[int]:
+    return []

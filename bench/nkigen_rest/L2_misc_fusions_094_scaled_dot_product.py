@@ -1,0 +1,30 @@
+"""scaled_dot_product: scaled scores of attention.
+
+Noted: the scores only, neither their softmax nor a product with values.
+"""
+
+import math
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 1, "heads": 3, "steps": 37, "dim": 32},
+    "full": {"batch": 4, "heads": 12, "steps": 128, "dim": 64},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def forward(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [
+        torch.randn(SIZE["batch"], SIZE["heads"], SIZE["steps"], SIZE["dim"]),
+        torch.randn(SIZE["batch"], SIZE["heads"], SIZE["steps"], SIZE["dim"]),
+    ]
+
+
+def get_init_inputs() -> list[int]:
+    return []

@@ -1,0 +1,30 @@
+"""swiglu: SwiGLU: SiLU of one linear layer times another.
+
+Repaired: weights are inputs that are drawn anew.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "steps": 67, "width": 96, "hidden": 160},
+    "full": {"batch": 8, "steps": 128, "width": 768, "hidden": 3072},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.w1 = torch.nn.Linear(width, hidden, bias=False)
+        self.w2 = torch.nn.Linear(width, hidden, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.silu(self.w1(x)) * self.w2(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.randn(SIZE["batch"], SIZE["steps"], SIZE["width"]) * 2]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["width"], SIZE["hidden"]]

@@ -1,0 +1,32 @@
+"""dense_concat_2: two tensors side by side, and a linear layer.
+
+Repaired: weights and bias are inputs that are drawn anew.
+"""
+
+import torch
+
+SIZES = {
+    "reduced": {"batch": 2, "steps": 67, "width": 48, "out": 33},
+    "full": {"batch": 8, "steps": 128, "width": 256, "out": 256},
+}
+SIZE = SIZES["reduced"]
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width: int, out: int) -> None:
+        super().__init__()
+        self.proj = torch.nn.Linear(2 * width, out)
+
+    def forward(self, x0: torch.Tensor, x1: torch.Tensor) -> torch.Tensor:
+        return self.proj(torch.cat([x0, x1], dim=-1))
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [
+        torch.randn(SIZE["batch"], SIZE["steps"], SIZE["width"]),
+        torch.randn(SIZE["batch"], SIZE["steps"], SIZE["width"]),
+    ]
+
+
+def get_init_inputs() -> list[int]:
+    return [SIZE["width"], SIZE["out"]]
