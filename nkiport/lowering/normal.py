@@ -74,7 +74,7 @@ def _output(
     b: Builder, values: Mapping[tuple[str, int | None], Operand], ref: Ref, inputs: set[str]
 ) -> Use:
     b.node = f"{ref.ref}_output"
-    value = values[ref.ref, ref.index]
+    value = _argument(values, ref)
     if not isinstance(value, Use):
         raise NotImplementedError(f"the output {ref.ref} is the constant {value}")
     if value.value in inputs:
