@@ -1,5 +1,6 @@
 """A reference as something to call: its file loaded, its weights exchanged, its answer flat."""
 
+import copy
 import importlib.util
 from collections.abc import Sequence
 from functools import cached_property
@@ -40,7 +41,7 @@ class Runnable:
 
     @cached_property
     def target(self) -> Any:
-        """The module's object, or the function."""
+        """The module's object, or the function. A call is on a copy of the module."""
         found: Any = self.module
         for name in self.reference.symbol.split("."):
             found = getattr(found, name, None)
@@ -85,7 +86,8 @@ class Runnable:
         """Call it on tensors in the place of its own; other arguments stay as declared."""
         target = self.target
         if self.reference.kind == "module":
-            target = _with_weights(target.double() if wide else target, weights)
+            fresh = _guarded("copying the module", copy.deepcopy, target)
+            target = _with_weights(fresh.double() if wide else fresh, weights)
         left = iter(inputs)
         declared = self._declared or inputs
         arguments = [next(left) if isinstance(a, torch.Tensor) else a for a in declared]
@@ -98,12 +100,21 @@ class Runnable:
 
 
 def flat(said: Any) -> list[Any]:
-    """The tensors of an answer, in order. Raises ``CaptureFailed`` for anything else."""
-    outputs = list(said) if isinstance(said, tuple | list) else [said]
+    """The tensors of an answer, in order; those of tuples in it in the place of their tuple.
+
+    Raises ``CaptureFailed`` for anything else.
+    """
+    outputs = _leaves(said)
     if not outputs or not all(isinstance(each, torch.Tensor) for each in outputs):
         kinds = ", ".join(type(each).__name__ for each in outputs) or "nothing"
         raise CaptureFailed(f"the reference returns {kinds}; return a tensor or a tuple of them")
     return outputs
+
+
+def _leaves(said: Any) -> list[Any]:
+    if not isinstance(said, tuple | list):
+        return [said]
+    return [leaf for each in said for leaf in _leaves(each)]
 
 
 def to_torch(array: Array, *, wide: bool) -> Any:

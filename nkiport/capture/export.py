@@ -186,13 +186,23 @@ class _Reader:
         for node in self._program.graph.nodes:
             if node.op == "call_function":
                 self._add(node)
-        last = next(n for n in self._program.graph.nodes if n.op == "output")
-        outputs = tuple(self._argument(each) for each in last.args[0])
-        if not all(isinstance(each, Ref) for each in outputs):
-            raise CaptureFailed("the reference returns a value that is no tensor of its graph")
-        used = _used(self._nodes, outputs)
+        outputs = self._outputs()
+        nodes, used = _needed(self._nodes, outputs)
         kept = tuple(each for each in inputs if each.role == "input" or each.name in used)
-        return Graph(inputs=kept, nodes=tuple(self._nodes), outputs=outputs)
+        return Graph(inputs=kept, nodes=nodes, outputs=outputs)
+
+    def _outputs(self) -> tuple[Ref, ...]:
+        """What ``forward`` returns; new values of buffers and inputs stand there too."""
+        last = next(n for n in self._program.graph.nodes if n.op == "output")
+        specs = self._program.graph_signature.output_specs
+        found = [
+            self._argument(value)
+            for value, spec in zip(last.args[0], specs, strict=True)
+            if spec.kind.name == "USER_OUTPUT"
+        ]
+        if not all(isinstance(each, Ref) for each in found):
+            raise CaptureFailed("the reference returns a value that is no tensor of its graph")
+        return tuple(found)
 
     def _specs(self) -> tuple[InputSpec, ...]:
         """Inputs in call order, then the weights; constants of one element become nodes."""
@@ -276,9 +286,19 @@ def _first(value: Any) -> Any:
     return next((each for each in several if each is not None), None)
 
 
-def _used(nodes: list[Node], outputs: tuple[Any, ...]) -> set[str]:
+def _needed(nodes: list[Node], outputs: tuple[Ref, ...]) -> tuple[tuple[Node, ...], set[str]]:
+    """The nodes that an output needs, in order, and the names that they and the outputs read."""
+    read, kept = _read(outputs), []
+    for node in reversed(nodes):
+        if node.name in read:
+            kept.append(node)
+            read |= _read((*node.args, *node.kwargs.values()))
+    return tuple(kept[::-1]), read
+
+
+def _read(values: tuple[Any, ...]) -> set[str]:
     found: set[str] = set()
-    waiting: list[Any] = [*outputs, *(a for n in nodes for a in (*n.args, *n.kwargs.values()))]
+    waiting: list[Any] = [*values]
     while waiting:
         each = waiting.pop()
         if isinstance(each, Ref):

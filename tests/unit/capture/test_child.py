@@ -63,6 +63,13 @@ def test_a_weight_and_a_result_without_dimensions_keep_their_shape(tmp_path):
     assert [o.shape for o in capture.outputs] == [()]
 
 
+def test_a_loss_has_no_axis_and_a_nested_answer_lies_flat(tmp_path):
+    capture = captured(tmp_path, forward("x += 1\nreturn x.mean(), (x, [x.sum(-1)])"))
+
+    assert [each.shape for each in capture.outputs] == [(), (8, 16), (8,)]
+    assert len(capture.graph.outputs) == 3
+
+
 def test_goldens_are_of_the_inputs_and_weights_given_in_both_precisions(tmp_path):
     capture = captured(tmp_path, LINEAR)
     rng = np.random.default_rng(0)

@@ -31,6 +31,26 @@ class First(nn.Module):
         return self.inner(*inputs)[0]
 
 
+class Remembers(nn.Module):
+    """A hidden state that every call changes, and a nested answer."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(12, 5)
+        self.hidden = torch.linspace(0, 1, 10).reshape(2, 5)
+        self.register_buffer("calls", torch.zeros(3))
+
+    def forward(self, x):
+        self.hidden = torch.tanh(self.inner(torch.cat([x, self.hidden], 1)))
+        self.calls += 1
+        return self.hidden * 2, (self.hidden, [x + 1])
+
+
+def raised(x):
+    x += 1
+    return x * 2
+
+
 class Plain(nn.Module):
     """A tensor kept as a plain attribute, and one that the state leaves out."""
 
@@ -202,6 +222,8 @@ CASES = {
     "index": (lambda: lambda x, i: x[i], lambda: values(5, 9), lambda: places(5, 6)),
     "reflect": (lambda: nn.ReflectionPad2d(2), lambda: values(2, 3, 6, 7)),
     "replicate": (lambda: nn.ReplicationPad2d((1, 2, 0, 1)), lambda: values(2, 3, 6, 7)),
+    "in_place": (lambda: raised, lambda: values(5, 7)),
+    "remembers": (lambda: Remembers(), lambda: values(2, 7)),
     "plain": (lambda: Plain(), lambda: values(5, 7)),
     "embedding": (lambda: nn.Embedding(50, 16), lambda: places(50, 4, 7)),
     "onehot": (lambda: lambda i: F.one_hot(i, 10).float(), lambda: places(10, 6)),
