@@ -8,6 +8,7 @@ from nkiport.lowering.rules import (
     products,
     reductions,
     resizing,
+    sorting,
     views,
     windows,
 )
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     *views.RULES,
     *made.RULES,
     *reductions.RULES,
+    *sorting.RULES,
     *norms.RULES,
     *products.RULES,
     *windows.RULES,
