@@ -18,6 +18,8 @@ from nkiport.contracts.tensors import InputSpec, TensorSpec
 
 MOST_BYTES = 2 * 1024**3
 """Of inputs, weights and outputs together; more does not fit a worker's child."""
+MOST_WRITTEN = 4096
+"""Elements of a tensor that ``forward`` writes out; they stand in the graph as numbers."""
 PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 NOT_VALUES = frozenset({"layout", "device", "pin_memory", "memory_format", "non_blocking"})
 
@@ -205,7 +207,7 @@ class _Reader:
         return tuple(found)
 
     def _specs(self) -> tuple[InputSpec, ...]:
-        """Inputs in call order, then the weights; constants of one element become nodes."""
+        """Inputs in call order, then the weights; constants become nodes."""
         signature, state = self._program.graph_signature, self._program.state_dict
         tensors = iter([a for a in self._run.arguments if isinstance(a, torch.Tensor)])
         inputs, weights = [], []
@@ -231,15 +233,13 @@ class _Reader:
         return to
 
     def _constant(self, name: str, tensor: Any) -> None:
-        if tensor is None or tensor.numel() != 1:
+        if tensor is None or not 0 < tensor.numel() <= MOST_WRITTEN:
             raise CaptureFailed(f"the module makes a constant tensor '{name}' while it runs")
-        value = tensor.reshape(-1)[0].item()
-        self._nodes.append(
-            Node(
-                name=name, op="aten.full.default", args=(tuple(tensor.shape), value),
-                shape=tuple(tensor.shape), dtype=dtype_name(tensor),
-            )
-        )  # fmt: skip
+        shape, values = tuple(tensor.shape), tuple(tensor.reshape(-1).tolist())
+        alone = len(values) == 1
+        op = "aten.full.default" if alone else "nkiport.tensor.default"
+        args = (shape, *values) if alone else (values,)
+        self._nodes.append(Node(name=name, op=op, args=args, shape=shape, dtype=dtype_name(tensor)))
 
     def _add(self, node: Any) -> None:
         if node.target.__name__ == "getitem":

@@ -11,6 +11,7 @@ MOVES = (
     "aten.cat", "aten.full", "aten.alias", "aten.detach", "aten.split", "aten.copy", "aten.flip",
     "aten.index", "aten.gather", "aten.embedding", "aten.constant_pad", "aten.repeat",
     "aten.scalar_tensor", "aten.empty", "aten._assert", "aten.stack", "aten.unbind",
+    "nkiport.tensor",
 )  # fmt: skip
 """Operators that move data and compute nothing."""
 

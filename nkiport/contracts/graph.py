@@ -25,7 +25,10 @@ Arg = TypeAliasType("Arg", "Ref | DTypeArg | bool | int | float | str | tuple[Ar
 
 
 class Node(Contract):
-    """One ATen call. ``op`` is the overload's full name, for example ``aten.add.Tensor``."""
+    """One ATen call. ``op`` is the overload's full name, for example ``aten.add.Tensor``.
+
+    ``nkiport.tensor.default`` is a constant: its argument is every element, in row-major order.
+    """
 
     name: str
     op: str

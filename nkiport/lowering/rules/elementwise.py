@@ -123,6 +123,16 @@ def _leaky_relu(b: Builder, node: Node, x: Use, slope: float = 0.01) -> Result:
     return b.elementwise("add", b.part("above", "maximum", x, 0.0), below, dtype=node.dtype)
 
 
+def _random_relu(
+    b: Builder, node: Node, x: Use, _noise: Operand, low: float = 1 / 8, high: float = 1 / 3,
+    training: bool = False, *_: Any,
+) -> Result:  # fmt: skip
+    """In evaluation the slope is the middle one."""
+    if training:
+        raise NotImplementedError(f"{node.name}: random slopes")
+    return _leaky_relu(b, node, x, (low + high) / 2)
+
+
 def _elu(
     b: Builder, node: Node, x: Use, alpha: float = 1.0, scale: float = 1.0, slope: float = 1.0
 ) -> Result:
@@ -339,6 +349,7 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.isnan.default", _isnan),
     Rule("aten.isinf.default", _isinf),
     Rule("aten.leaky_relu.default", _leaky_relu),
+    Rule("aten.rrelu_with_noise_functional.default", _random_relu),
     Rule("aten.elu.default", _elu),
     Rule("aten._to_copy.default", _cast),
     Rule("prims.convert_element_type.default", _cast),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any
 
 from nkiport.contracts.base import DType
@@ -121,7 +121,7 @@ def _slice_scatter(
     """What lies before, the new slice, and what lies behind."""
     places = range(x.shape[axis])[start:end:step]
     if step != 1:
-        raise NotImplementedError(f"{node.name}: a slice is replaced with steps of {step}")
+        return _combed(b, node, x, source, axis % len(x.dims), places)
     size = x.shape[axis]
     parts = [source]
     if places.start:
@@ -129,6 +129,48 @@ def _slice_scatter(
     if places.stop < size:
         parts.append(cut(x, axis, places.stop, size - places.stop))
     return _cat(b, node, parts, axis)
+
+
+def _combed(b: Builder, node: Node, x: Use, source: Use, axis: int, places: range) -> Use:
+    """Every step-th place is new; the places between them are a comb each."""
+    step, size, parts = places.step, x.shape[axis], [(source, places)]
+    for first in range(step):
+        old = [at for at in range(first, size, step) if at not in places]
+        sides = ([at for at in old if at < places.start], [at for at in old if at > places.start])
+        parts += [(cut(x, axis, s[0], len(s), step), range(s[0], s[-1] + 1)) for s in sides if s]
+    at_axis = [(use, [r.start if a == axis else 0 for a in range(len(x.dims))]) for use, r in parts]
+    steps = [step if a == axis else 1 for a in range(len(x.dims))]
+    return assemble(b, node, x.shape, at_axis, steps)
+
+
+def _copied(b: Builder, node: Node, _x: Use, source: Operand, *_: Any) -> Result:
+    """The values of the source, in the shape and dtype of what they are written over."""
+    if not isinstance(source, Use):
+        return filled(b, node.shape, source, node.dtype)
+    return expand(_as_use(b, source, node.dtype), node.shape)
+
+
+def _as_use(b: Builder, use: Use, dtype: DType) -> Use:
+    cast = _as(b, use, b.kind(dtype))
+    assert isinstance(cast, Use)  # noqa: S101 - a cast of a tensor is a tensor
+    return cast
+
+
+def _numbers(b: Builder, node: Node, values: Sequence[Literal]) -> Result:
+    """A tensor that the program writes out, in row-major order; equal neighbours are one piece."""
+    flat = [float(each) for each in values]
+    if len(set(flat)) == 1:
+        return filled(b, node.shape, flat[0], node.dtype)
+    runs = [(key, len(list(group))) for key, group in groupby(flat)]
+    if len(runs) > MOST_PIECES:
+        raise NotImplementedError(f"{node.name}: {len(runs)} numbers; at most {MOST_PIECES}")
+    starts = accumulate((count for _, count in runs[:-1]), initial=0)
+    parts = [(value, (at, count)) for (value, count), at in zip(runs, starts, strict=True)]
+    return b.view(assemble(b, node, (len(flat),), parts), node.shape)
+
+
+MOST_PIECES = 64
+"""Each number is a write of its own: beyond this a tensor should be an input."""
 
 
 def _select_scatter(b: Builder, node: Node, x: Use, source: Use, axis: int, index: int) -> Result:
@@ -209,5 +251,16 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.full_like.default", _full_like),
     *(Rule(f"aten.{name}.default", _all_of(0)) for name in ("zeros", "zeros_like", "new_zeros")),
     *(Rule(f"aten.{name}.default", _all_of(1)) for name in ("ones", "ones_like", "new_ones")),
+    *(
+        Rule(f"aten.{name}", _all_of(0))
+        for name in (
+            "empty.memory_format",
+            "empty_permuted.default",
+            "empty_like.default",
+            "new_empty.default",
+        )
+    ),
+    Rule("aten.copy.default", _copied),
+    Rule("nkiport.tensor.default", _numbers),
     Rule("aten.scalar_tensor.default", _constant),
 )

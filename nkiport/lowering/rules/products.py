@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Products of matrices, and distances between rows."""
 
 import math
 
@@ -62,6 +62,21 @@ def _bilinear(b: Builder, node: Node, x: Use, weight: Use, y: Use, *how: object)
 BILINEAR = ((1, 3), (0,), (1, 2), (2, 3))
 """The axes that x, the weights and y lack, and those that are summed."""
 
+def _distances(
+    b: Builder, node: Node, x: Use, y: Use, order: float = 2.0, _mode: int | None = None
+) -> Result:
+    """Of every row of x to every row of y: from differences, which lose nothing to rounding."""
+    rank = len(x.dims)
+    apart = b.part("apart", "sub", unsqueeze(x, [rank - 1]), unsqueeze(y, [rank - 2]))
+    joins = {1.0: ("abs", "sum"), 2.0: ("square", "sum"), math.inf: ("abs", "max")}
+    if order not in joins:
+        raise NotImplementedError(f"{node.name}: distances of order {order}")
+    each, join = joins[order]
+    size = b.part("size", each, apart)
+    total = b.reduce(join, size, [rank], keepdim=False, name=f"{b.node}_total")
+    return b.elementwise("sqrt" if order == 2 else "copy", total, dtype=node.dtype)  # noqa: PLR2004
+
+
 RULES: tuple[Rule, ...] = (
     Rule("aten.mm.default", _matmul),
     Rule("aten.bmm.default", _matmul),
@@ -71,4 +86,5 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.dot.default", _dot),
     Rule("aten.linear.default", _linear),
     Rule("aten._trilinear.default", _bilinear),
+    Rule("aten._cdist_forward.default", _distances),
 )

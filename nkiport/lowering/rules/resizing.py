@@ -11,15 +11,32 @@ from nkiport.lowering.rules.made import span
 from nkiport.lowering.rules.rule import Result, Rewrite, Rule
 
 
-def _nearest(b: Builder, node: Node, x: Use, *_: Any, **__: Any) -> Result:
-    """Whole factors only: each value is repeated along each axis."""
+def _nearest(b: Builder, node: Node, x: Use, size: Any, *rest: Any) -> Result:
+    """By whole factors each value is repeated; by others the value before is read at each place.
+
+    A place is floor(i * step), with the step in float32 as PyTorch takes it: from the factor if
+    one was given, else from the sizes.
+    """
     rank = len(x.dims) - 2
     have, wanted = x.shape[2:], node.shape[2:]
     if any(w % h for w, h in zip(wanted, have, strict=True)):
-        raise NotImplementedError(f"{node.name}: from {have} to {wanted} by no whole factor")
+        given = rest[0] if rest and isinstance(rest[0], tuple) else rest
+        factors = (None,) * rank if size and not any(given) else given
+        for axis, factor in enumerate(factors, 2):
+            x = _before(b, node, x, axis, node.shape[axis], factor)
+        return b.elementwise("copy", x, dtype=node.dtype)
     spaced = unsqueeze(x, [3 + 2 * axis for axis in range(rank)])
     pairs = [n for h, w in zip(have, wanted, strict=True) for n in (h, w // h)]
     return b.view(expand(spaced, (*x.shape[:2], *pairs)), node.shape)
+
+
+def _before(b: Builder, node: Node, x: Use, axis: int, size: int, factor: float | None) -> Use:
+    have = x.shape[axis]
+    if have == size and not factor:
+        return x
+    step = 1 / factor if factor else have / size
+    floor = b.part("floor", "floor", span(b, size, 0, step))
+    return _at(b, node, x, axis, b.part("low", "minimum", floor, float(have - 1)), size)
 
 
 def _linear(corners: Callable[[tuple[Any, ...]], bool]) -> Rewrite:

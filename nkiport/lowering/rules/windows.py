@@ -160,9 +160,11 @@ def _averaged(
     inside = not options.get("ceil_mode") and (options.get("include", True) or not any(padding))
     if divisor or inside:
         return b.elementwise("mul", sums, 1 / (divisor or full), dtype=node.dtype)
+    image = x.shape[len(x.dims) - rank :]
     if options.get("include", True):
-        raise NotImplementedError(f"{node.name}: an average over windows beyond the padding")
-    ones = filled(b, x.shape[len(x.dims) - rank :], 1.0, "float32")
+        border = _axes(padding, rank, 0)[AXES - rank :]
+        image, padding = tuple(n + 2 * p for n, p in zip(image, border, strict=True)), (0,)
+    ones = filled(b, image, 1.0, "float32")
     assert isinstance(ones, Use)  # noqa: S101 - it has a shape
     counted = node.model_copy(
         update={"name": f"{node.name}_count", "shape": node.shape[len(node.shape) - rank :]}

@@ -51,6 +51,21 @@ def raised(x):
     return x * 2
 
 
+def replaced(x):
+    x = x.clone()
+    x[:, 0] = 3
+    x[:, 1:3] = x[:, 3:5] * 2
+    x[:, 1::3] = x[:, :3] + 1
+    return x
+
+
+def collected(x):
+    out = torch.empty(2, 3)
+    for row in range(2):
+        out[row] = x[row] * 2
+    return out
+
+
 class Plain(nn.Module):
     """A tensor kept as a plain attribute, and one that the state leaves out."""
 
@@ -229,6 +244,36 @@ CASES = {
     "median_all": (lambda: lambda x: x.median(), lambda: values(5, 9)),
     "cummax": (lambda: lambda x: x.round().cummax(1), lambda: values(5, 30)),
     "cummin": (lambda: lambda x: x.cummin(0), lambda: values(30, 5)),
+    "replaced": (lambda: replaced, lambda: values(5, 9)),
+    "collected": (lambda: collected, lambda: values(2, 3)),
+    "written": (
+        lambda: lambda x: (x - torch.tensor([0.5, 0.25, 2.0])) / torch.tensor([[1], [1], [4]]),
+        lambda: values(3, 3),
+    ),
+    "circular": (
+        lambda: nn.Conv2d(3, 4, 3, padding=1, padding_mode="circular"),
+        lambda: values(1, 3, 6, 7),
+    ),
+    "cosine_loss": (
+        lambda: nn.CosineEmbeddingLoss(),
+        lambda: values(4, 6),
+        lambda: values(4, 6),
+        lambda: values(4).sign(),
+    ),
+    "cdist": (lambda: torch.cdist, lambda: values(7, 5), lambda: values(9, 5)),
+    "cdist1": (
+        lambda: lambda x, y: torch.cdist(x, y, p=1),
+        lambda: values(2, 7, 5),
+        lambda: values(2, 9, 5),
+    ),
+    "nearest_size": (lambda: lambda x: F.interpolate(x, size=(13, 11)), lambda: values(1, 2, 8, 9)),
+    "nearest_factor": (
+        lambda: lambda x: F.interpolate(x, scale_factor=1.4),
+        lambda: values(1, 2, 8, 9),
+    ),
+    "avgpool_ceil": (lambda: nn.AvgPool2d(3, 2, 1, ceil_mode=True), lambda: values(2, 3, 9, 8)),
+    "avgpool_ceil1": (lambda: nn.AvgPool1d(3, 2, 0, ceil_mode=True), lambda: values(2, 3, 8)),
+    "rrelu": (lambda: nn.RReLU().eval(), lambda: values(4, 9)),
     "in_place": (lambda: raised, lambda: values(5, 7)),
     "remembers": (lambda: Remembers(), lambda: values(2, 7)),
     "plain": (lambda: Plain(), lambda: values(5, 7)),
