@@ -62,6 +62,7 @@ def _bilinear(b: Builder, node: Node, x: Use, weight: Use, y: Use, *how: object)
 BILINEAR = ((1, 3), (0,), (1, 2), (2, 3))
 """The axes that x, the weights and y lack, and those that are summed."""
 
+
 def _distances(
     b: Builder, node: Node, x: Use, y: Use, order: float = 2.0, _mode: int | None = None
 ) -> Result:
