@@ -11,28 +11,33 @@ from nkiport.simulator.machine import Machine
 from nkiport.simulator.memory import Tile
 from nkiport.simulator.storage import LoopIndex
 
-Kept = dict[tuple[int, str, tuple[int, ...]], tuple[frozenset[int], Tile]]
+Kept = dict[tuple[int, str, tuple[int, ...]], tuple[int, Tile]]
 """What a reduction has so far: by its line, its operation and the iteration of the loops that it
-does not run over; with the loops that it does."""
+does not run over; with the outermost loop that it does."""
 
 
 def join_over_loops(
     machine: Machine, kept: Kept, x: Tile, op: str, indices: tuple[Any, ...], *,
     dtype: Any = None, mask: Any = None,
 ) -> Tile:  # fmt: skip
-    """Join a tile with those of the iterations before; a new walk of the loops starts anew."""
+    """Join a tile with those of the iterations before.
+
+    A new walk of the outermost named loop starts anew. One of an inner loop does not: it is walked
+    again in each iteration of the outer ones, and other loops may lie between them.
+    """
     name = ALIASES.get(op, op)
     loops = frozenset(each.loop for each in indices if isinstance(each, LoopIndex))
     others = tuple(i for number, _, i in machine.levels if number not in loops)
+    outermost = next((number for number, _, _ in machine.levels if number in loops), 0)
     key = (machine.line(), name, others)
     before = kept.get(key)
-    if before is None or before[0] != loops:
+    if before is None or before[0] != outermost:
         result = machine.call("nl.copy", x, dtype=dtype)
     else:
         result = machine.call("nl.copy", before[1])
         joined = {"x": before[1], "y": x}
         machine.assign(result, machine.execute(OPS[f"nl.{name}"], joined, dtype=dtype, mask=mask))
-    kept[key] = (loops, result)
+    kept[key] = (outermost, result)
     return result
 
 

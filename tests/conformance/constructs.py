@@ -86,6 +86,19 @@ CONSTRUCTS = {
         ),
         lambda g: g.a * g.b[:, :3].sum(1, keepdims=True),
     ),
+    "a reduction over loops with others between": (
+        (
+            "v = nl.ndarray((2, nl.par_dim(64), 1), dtype=nl.float32)\n"
+            "for k in nl.affine_range(3):\n"
+            "    for m in nl.affine_range(2):\n"
+            "        for l in nl.affine_range(4):\n"
+            "            column = a[0:64, nl.ds(k * 8 + l * 2 + m, 1)]\n"
+            "            part = nl.max(column, axis=1, keepdims=True)\n"
+            "            v[m] = nl.loop_reduce(part, op=np.max, loop_indices=[l, k])\n"
+            "r = nl.subtract(v[0], v[1])"
+        ),
+        lambda g: g.a[:, 0::2].max(1, keepdims=True) - g.a[:, 1::2].max(1, keepdims=True),
+    ),
     "a transposed result as an operand": (
         "r = nl.copy(nisa.nc_matmul(nisa.nc_transpose(a), b[0:24, 0:8]))",
         lambda g: g.a @ g.b[:24, :8],
