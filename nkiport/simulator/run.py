@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -105,12 +106,26 @@ def _run(
         if launch.kernel and not isinstance(function, Kernel):
             function = Kernel(machine, function)
         called = function[launch.grid] if launch.grid else function
-        return _arrays(called(*given, **launch.arguments))
+        args, named = _bound(function, given, launch.arguments)
+        return _arrays(called(*args, **named))
     except RuleBroken as error:
         machine.report(error.problem, "error", _line(error, machine))
     except Exception as error:  # noqa: BLE001 - whatever a candidate raises is its finding
         machine.report(_problem(error, names), "error", _line(error, machine))
     return ()
+
+
+def _bound(
+    function: Any, tensors: list[HostTensor], others: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Tensors in order, around the arguments that are given by name wherever they stand."""
+    named, waiting = dict(others), list(tensors)
+    args: list[Any] = []
+    for parameter in signature(getattr(function, "function", function)).parameters:
+        if not waiting:
+            break
+        args.append(named.pop(parameter) if parameter in named else waiting.pop(0))
+    return [*args, *waiting], named
 
 
 def _compiled(tree: ast.Module, machine: Machine) -> Any:

@@ -82,6 +82,24 @@ def test_a_kernel_of_several_runs_on_its_grid_with_its_arguments():
     np.testing.assert_allclose(done.outputs[0], X * 2 + 1, rtol=1e-6)
 
 
+def test_a_number_between_the_tensors_is_given_by_its_name():
+    kernel = """import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
+
+
+@nki.jit
+def kernel(x, factor, y):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.add(nl.multiply(nl.load(x), factor), nl.load(y)))
+    return out
+"""
+    launch = Launch("kernel", arguments={"factor": 3.0})
+    done = simulate(kernel, {"x": X, "y": 2 * X}, options=OWN, launch=launch)
+
+    assert done.findings == ()
+    np.testing.assert_allclose(done.outputs[0], 5 * X, rtol=1e-6)
+
+
 def test_a_function_without_a_decorator_writes_the_tensors_it_is_given():
     done = ran("in_place", inputs={"x": X, "z": np.zeros_like(X)})
 
