@@ -64,8 +64,7 @@ class Memory:
                 "HBM tensors start unwritten", "use nl.ndarray and nl.store",
             )  # fmt: skip
         made = self.ndarray(shape, dtype, buffer=buffer, name=name, **ignored)
-        flat = Tile(self._machine, made.storage, made.shape, made.strides)
-        self._machine.execute_fill(flat, fill_value)
+        self._machine.execute_fill(made, fill_value)
         return made
 
     def zeros(self, shape: Any, dtype: Any = FLOAT32, **others: Any) -> Tile:

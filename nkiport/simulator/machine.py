@@ -1,5 +1,6 @@
 """The machine: executes the instructions of one simulation."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -233,8 +234,8 @@ class Machine(Access):
                 partitions,
                 work,
                 self.line(),
-                tuple(t.storage.number for n, t in tiles.items() if n not in op.writes),
-                tuple(t.storage.number for n, t in tiles.items() if n in op.writes),
+                tuple(t.room for n, t in tiles.items() if n not in op.writes),
+                tuple(t.room for n, t in tiles.items() if n in op.writes),
             )
         )
 
@@ -255,7 +256,7 @@ class Machine(Access):
     def _made(self, result: Tile) -> None:
         """Tie the last instruction to the storage of its result."""
         last = self.instructions[-1]
-        self.instructions[-1] = last._replace(writes=(*last.writes, result.storage.number))
+        self.instructions[-1] = last._replace(writes=(*last.writes, result.room))
 
     # Assignment.
 
@@ -287,26 +288,25 @@ class Machine(Access):
         self.execute_fill(target, value)
 
     def execute_fill(self, target: Tile, value: Any) -> None:
-        """Fill a view with a number: one memset."""
-        work = Work(target.operand().free, 0, target.dtype)
-        self.write(target, np.asarray(value))
-        self.instructions.append(
+        """Fill a view with a number: one memset for each of its blocks."""
+        blocks = math.prod(target.shape[: target.blocks])
+        partitions, *free = target.shape[target.blocks :]
+        work = Work(math.prod(free), 0, target.dtype)
+        line, first = self.line(), target.room
+        self.write(target.flat(), np.asarray(value))
+        if target.buffer == "psum" and not value:
+            return  # the first multiply of an accumulation overwrites: nothing is filled
+        self.instructions.extend(
             Instruction(
-                "nisa.memset",
-                "vector",
-                "compute",
-                target.shape[0],
-                work,
-                self.line(),
-                (),
-                (target.storage.number,),
+                "nisa.memset", "vector", "compute", partitions, work, line, (), (first + block,)
             )
-        )
+            for block in range(blocks)
+        )  # fmt: skip
 
     def _redirect(self, value: Tile, target: Tile) -> None:
-        if self.instructions and value.storage.number in self.instructions[-1].writes:
+        if self.instructions and value.room in self.instructions[-1].writes:
             last = self.instructions[-1]
-            self.instructions[-1] = last._replace(writes=(*last.writes, target.storage.number))
+            self.instructions[-1] = last._replace(writes=(*last.writes, target.room))
 
     def accumulate(self, name: str, target: Tile, value: Any) -> None:
         """``target += value``: into PSUM as part of the matmul, elsewhere one more instruction."""

@@ -264,6 +264,18 @@ class Tile(Views):
         """Return the one element, as an index: a place that data gives while the kernel runs."""
         return int(self.machine.read(self, None)[0].reshape(-1)[0])
 
+    @property
+    def room(self) -> int:
+        """The number of the tile it is part of; each block of a tensor is a tile of its own."""
+        storage = self.storage
+        if not storage.blocks:
+            return storage.number
+        return storage.number + self.offset // math.prod(storage.shape[storage.blocks :])
+
+    def flat(self) -> "Tile":
+        """Return the same elements without block dimensions, to be written at once."""
+        return self._view(self.shape, self.strides)
+
     def operand(self) -> Operand:
         """Return how the rules see it."""
         storage = self.storage

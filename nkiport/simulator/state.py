@@ -51,7 +51,7 @@ class State:
         self._next_shared = 0
         self._contexts: list[tuple[Level, ...]] = [()]
         self._context: int | None = 0
-        self._numbers = count(1)
+        self._next_number = 1
         self._loops = count(1)
         self._iterations = 0
         self._legal: set[Any] = set()
@@ -183,7 +183,8 @@ class State:
             self._check_chip(sizes[blocks:], kind, buffer)
         self._claim(count_ * kind.itemsize)
         storage = Storage(
-            number=next(self._numbers), raw=np.empty(0, np.uint8) if raw is None else raw,
+            number=self._number(math.prod(sizes[:blocks])),
+            raw=np.empty(0, np.uint8) if raw is None else raw,
             shape=sizes, dtype=kind, buffer=buffer, blocks=blocks, name=name,
             release=self._release,
         )  # fmt: skip
@@ -196,6 +197,12 @@ class State:
             storage.raw = values.reshape(-1).view(np.uint8)
         # Only the whole machine is ever made, never this part of it.
         return Tile(self, storage, sizes, contiguous(sizes), 0, blocks)  # type: ignore[arg-type]
+
+    def _number(self, blocks: int) -> int:
+        """The number of a new tensor's first block; the others' follow."""
+        number = self._next_number
+        self._next_number += blocks
+        return number
 
     def wrap(self, values: Array, buffer: Buffer, name: str = "") -> Tile:
         """Return a tile over an array that an instruction made; no copy if it is contiguous."""

@@ -8,7 +8,7 @@ from nkiport.nki.targets import Engine
 
 
 class Instruction(NamedTuple):
-    """One instruction that ran. ``reads`` and ``writes`` name storages, for dependencies."""
+    """One instruction that ran. ``reads`` and ``writes`` name tiles, for dependencies."""
 
     op: str
     engine: Engine
