@@ -147,7 +147,7 @@ class Whole:
     worked: int = 0
     """How many messages of the step the worker died at were sent."""
 
-    def run(self, folder: Path, seconds: float = 120) -> "Whole":
+    def run(self, folder: Path, seconds: float = 600) -> "Whole":
         """Submit it, and answer what comes over the queues until it has ended."""
         with aws(self._steps(folder)):
             states, sqs = boto3.client("stepfunctions"), boto3.client("sqs")
