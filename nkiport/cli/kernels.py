@@ -92,7 +92,7 @@ def estimate(
         _show(done.findings, kernel, json=json)
         raise typer.Exit(1)
     found = estimated(done.trace, target=_target(target))
-    bookings = list(scheduled(done.trace.instructions, chip(_target(target))))
+    bookings = list(scheduled(done.trace, chip(_target(target))))
     if trace:
         trace.write_text(pictures.chrome_trace(bookings))
     if svg:

@@ -60,9 +60,19 @@ def matmul(work: Work, _target: Target) -> float:
 
 
 def matmul_with_transpose(work: Work, target: Target) -> float:
-    """A multiply whose left side is first turned on the tensor engine."""
+    """A multiply whose left side is first turned on the tensor engine, if it has to be."""
     turn = matmul(Work(work.other, work.other, work.dtype), target)
-    return matmul(work, target) + turn
+    return matmul(work, target) + (turn if work.name == "turned" else 0.0)
+
+
+def left_side_copied(work: Work, target: Target) -> float:
+    """The left side of such a multiply comes out of PSUM before it goes in again."""
+    return turned_copied(work, target) if work.name == "turned" else 0.0
+
+
+def turned_copied(work: Work, target: Target) -> float:
+    """What the tensor engine turned comes out of PSUM."""
+    return max(target.min_cycles, work.other)
 
 
 def turned(work: Work, _target: Target) -> float:

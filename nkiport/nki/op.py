@@ -113,6 +113,9 @@ class Op:
     result: Buffer | None = "sbuf"
     place: Place | None = None
     """Where it runs and puts its result, for an operation that more than one engine has."""
+    unasked: Engine | None = None
+    """Where the compiler runs it when no engine is asked for and only one operand is wide; None if
+    that is where it always runs."""
     result_dtype: ResultType = "promote"
     exact: bool = False
     reduces: bool = False

@@ -17,7 +17,8 @@ KIB = 1024
 class Target:
     """The limits, clocks and bandwidths of one core, and the dialect its compiler takes.
 
-    Sources: the architecture guides and the DMA bandwidth guide of the Neuron SDK documentation.
+    Sources: the architecture guides and the DMA bandwidth guide of the Neuron SDK documentation;
+    `docs/cost-model.md` says which the published kernels bear out.
     Bandwidths are GB/s of one core, clocks GHz, sizes bytes of one partition.
     """
 
@@ -42,6 +43,8 @@ class Target:
     bn_stats_fmax: int = 512
     min_cycles: int = 64
     """The least an instruction takes on an engine, in that engine's cycles."""
+    access_cycles: int = 60
+    """What a tensor access takes before its first element, on every engine but the tensor one."""
     dma_startup_us: float = 1.3
 
     @property

@@ -39,7 +39,7 @@ def estimate(trace: Trace, *, target: TargetName = "trn1") -> Estimate:
     """Return the estimated latency of what a trace did, on one core of the target."""
     chip = _target(target)
     span, busy = 0.0, defaultdict[str, float](float)
-    for each in scheduled(trace.instructions, chip):
+    for each in scheduled(trace, chip):
         tail = chip.dma_startup_us if each.engine == "dma" else 0.0
         span = max(span, each.end + tail)
         busy[each.engine] += each.end - each.start

@@ -213,13 +213,8 @@ class Machine(Access):
     ) -> None:  # fmt: skip
         if len(self.instructions) >= self.options.max_instructions:
             self.stop("too many instructions", f"{self.options.max_instructions}")
-        engine: Engine = op.engine
-        asked = plain(others.get("engine"))
-        if op.place:
-            engine = op.place(call_of(tiles, others))[0]
-        elif asked in {"vector", "scalar", "gpsimd"}:
-            engine = asked
         work, partitions = work_of(op, tiles, others, main)
+        engine = self._engine(op, tiles, others, work)
         if op.kind == "dma":
             share = 1.0 if mask is None else mask.share(next(iter(tiles.values())).shape)
             work = work._replace(bytes=round(work.bytes * share))
@@ -238,6 +233,17 @@ class Machine(Access):
                 tuple(t.room for n, t in tiles.items() if n in op.writes),
             )
         )
+
+    def _engine(
+        self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], work: Work
+    ) -> Engine:
+        """Where an instruction runs: where it must, where it is asked to, or as usual."""
+        asked: Engine | None = plain(others.get("engine"))
+        if op.place:
+            return op.place(call_of(tiles, others))[0]
+        if asked in {"vector", "scalar", "gpsimd"}:
+            return asked
+        return op.unasked if op.unasked and work.operands == 1 else op.engine
 
     def record(self, op: Op, tiles: Mapping[str, Tile]) -> None:
         """Record an instruction that was carried out elsewhere."""
@@ -340,5 +346,5 @@ class Machine(Access):
         """Return what ran so far."""
         return Trace(
             tuple(self.instructions), self.bytes_read, self.bytes_written, self.flops,
-            self.peak["sbuf"], self.peak["psum"],
+            self.peak["sbuf"], self.peak["psum"], tuple(self.rooms),
         )  # fmt: skip

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nkiport.nki import OPS, Target
-from nkiport.simulator.trace import Instruction
+from nkiport.nki.targets import Engine
+from nkiport.simulator.spills import with_spills
+from nkiport.simulator.trace import Instruction, Trace
+
+
+ACCESSING: frozenset[Engine] = frozenset({"vector", "scalar", "gpsimd"})
+"""Engines that wait for the first element of each access; multiplies overlap their accesses."""
 
 
 class Booking(NamedTuple):
@@ -48,8 +54,10 @@ class Timeline:
             del self._starts[place + 1]
 
 
-def scheduled(instructions: tuple[Instruction, ...], chip: Target) -> Iterator[Booking]:
-    """Book each instruction: an engine does one thing at a time, data is waited for.
+def scheduled(trace: Trace, chip: Target) -> Iterator[Booking]:
+    """Book each instruction, and the traffic of what does not fit into SBUF.
+
+    An engine does one thing at a time, data is waited for.
 
     An engine that would wait does later work first where that is ready, as the compiler's
     scheduler and the many DMA queues do. A rewritten tile is a new buffer (the compiler rotates
@@ -57,7 +65,7 @@ def scheduled(instructions: tuple[Instruction, ...], chip: Target) -> Iterator[B
     """
     lines: dict[str, Timeline] = defaultdict(Timeline)
     ready: dict[int, float] = defaultdict(float)
-    for each in instructions:
+    for each in with_spills(trace, chip):
         at = max([ready[number] for number in each.reads], default=0.0)
         for engine, time in _times(each, chip):
             at = lines[engine].book(at, time)
@@ -71,5 +79,8 @@ def _times(each: Instruction, chip: Target) -> list[tuple[str, float]]:
     """Microseconds on each engine that an instruction keeps busy."""
     op = OPS[each.op]
     parts = [(each.engine, op.cost), *op.also]
-    return [(name, cost(each.work, chip) / (1000 * chip.clocks.get(name, 1.0)))
-            for name, cost in parts]  # fmt: skip
+    return [
+        (name, (cycles + (chip.access_cycles if name in ACCESSING else 0))
+         / (1000 * chip.clocks.get(name, 1.0)))
+        for name, cost in parts if (cycles := cost(each.work, chip))
+    ]  # fmt: skip

@@ -23,7 +23,7 @@ from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.memory import Tile
 from nkiport.simulator.options import Options
 from nkiport.simulator.storage import LoopIndex, ParDim, Storage, contiguous
-from nkiport.simulator.trace import Instruction
+from nkiport.simulator.trace import Instruction, Room
 
 Level = tuple[int, str, int]
 """One loop a statement is in: the loop's number, its kind and the iteration."""
@@ -52,6 +52,7 @@ class State:
         self._contexts: list[tuple[Level, ...]] = [()]
         self._context: int | None = 0
         self._next_number = 1
+        self.rooms: list[Room] = []
         self._loops = count(1)
         self._iterations = 0
         self._legal: set[Any] = set()
@@ -183,7 +184,7 @@ class State:
             self._check_chip(sizes[blocks:], kind, buffer)
         self._claim(count_ * kind.itemsize)
         storage = Storage(
-            number=self._number(math.prod(sizes[:blocks])),
+            number=self._number(sizes, blocks, kind, buffer),
             raw=np.empty(0, np.uint8) if raw is None else raw,
             shape=sizes, dtype=kind, buffer=buffer, blocks=blocks, name=name,
             release=self._release,
@@ -198,10 +199,13 @@ class State:
         # Only the whole machine is ever made, never this part of it.
         return Tile(self, storage, sizes, contiguous(sizes), 0, blocks)  # type: ignore[arg-type]
 
-    def _number(self, blocks: int) -> int:
+    def _number(self, sizes: tuple[int, ...], blocks: int, kind: AnyDType, buffer: Buffer) -> int:
         """The number of a new tensor's first block; the others' follow."""
-        number = self._next_number
-        self._next_number += blocks
+        number, tiles = self._next_number, math.prod(sizes[:blocks])
+        self._next_number += tiles
+        if buffer == "sbuf":
+            width = math.prod(sizes[blocks + 1 :]) * kind.itemsize
+            self.rooms.append(Room(number, tiles, sizes[blocks], width))
         return number
 
     def wrap(self, values: Array, buffer: Buffer, name: str = "") -> Tile:

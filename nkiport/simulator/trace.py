@@ -25,6 +25,16 @@ class Instruction(NamedTuple):
         return self.work.dtype
 
 
+class Room(NamedTuple):
+    """SBUF that a tensor takes: so many tiles, numbered from ``number`` on."""
+
+    number: int
+    tiles: int
+    partitions: int
+    bytes: int
+    """Of one partition of one tile."""
+
+
 class Trace(NamedTuple):
     """The instructions of a run in program order, and its traffic with HBM in bytes."""
 
@@ -36,3 +46,5 @@ class Trace(NamedTuple):
     sbuf_peak: int
     """The most bytes of a partition alive at one time."""
     psum_peak: int
+    rooms: tuple[Room, ...] = ()
+    """The tensors in SBUF, in the order of their numbers."""

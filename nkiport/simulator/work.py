@@ -63,7 +63,8 @@ def work_of(
         transposed = op.name == "matmul" and not others.get("transpose_x", False)
         depth = first.shape[1] if transposed else first.shape[0]
         columns = first.shape[0] if transposed else first.size // first.shape[0]
-        work = Work(second.size // second.shape[0], columns, second.dtype)
+        name = "turned" if transposed else ""
+        work = Work(second.size // second.shape[0], columns, second.dtype, name=name)
         return work, depth
     sizes = [(t.size // max(1, t.shape[0]), t) for t in tiles.values()] if tiles else []
     shape: tuple[int, ...] = np.shape(main) if main is not None else ()

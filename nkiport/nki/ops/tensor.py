@@ -95,6 +95,7 @@ def _matmul_rules(call: Call, target: Target) -> Iterator[Problem]:
 @TENSOR.op(
     "nl",
     cost=costs.matmul_with_transpose,
+    also=(("scalar", costs.left_side_copied),),
     check=_matmul_rules,
     sample=lambda rng: {"x": tile(rng, 32, 64), "y": tile(rng, 64, 96)},
     kind="matmul",
@@ -162,6 +163,7 @@ def _two_dimensions(call: Call, target: Target) -> Iterator[Problem]:
 @TENSOR.op(
     "nl",
     cost=costs.turned,
+    also=(("scalar", costs.turned_copied),),
     check=_two_dimensions,
     sample=tiles("x"),
     result_dtype="first",
@@ -176,6 +178,7 @@ def transpose(x: Array) -> Array:
 @TENSOR.op(
     "nl",
     cost=costs.matmul,
+    also=(("scalar", costs.streamed),),
     sample=lambda rng: {"src": tile(rng, 1, 24), "shape": (64, 24)},
     result_dtype="first",
     kind="move",

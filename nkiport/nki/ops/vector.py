@@ -22,6 +22,8 @@ from nkiport.nki.ops.scalar import column, unary
 from nkiport.nki.targets import Target
 
 VECTOR = Table("vector")
+SCALED = frozenset({"add", "subtract", "multiply", "divide"})
+"""With a number or a (P, 1) tile these are the scale or the bias of an activation."""
 
 
 def _binary(name: str, each: Function) -> Op:
@@ -38,6 +40,7 @@ def _binary(name: str, each: Function) -> Op:
         exact=each.integers,
         broadcasts=True,
         result_dtype="bool" if each.logical else "promote",
+        unasked="scalar" if name in SCALED else None,
     )
 
 
@@ -129,13 +132,27 @@ def where(condition: Array, x: Array, y: Any) -> Array:
     return np.where(np.asarray(condition) != 0, x, y)
 
 
-@VECTOR.op("nl", cost=costs.streamed, sample=tiles("src"), result_dtype="first", exact=True)
+@VECTOR.op(
+    "nl",
+    cost=costs.streamed,
+    sample=tiles("src"),
+    result_dtype="first",
+    exact=True,
+    unasked="scalar",
+)
 def copy(src: Array) -> Array:
     """Copy a tile."""
     return src.copy()
 
 
-@VECTOR.op("nisa", cost=costs.streamed, sample=tiles("src"), result_dtype="first", exact=True)
+@VECTOR.op(
+    "nisa",
+    cost=costs.streamed,
+    sample=tiles("src"),
+    result_dtype="first",
+    exact=True,
+    unasked="scalar",
+)
 def tensor_copy(src: Array, engine: str | None = None) -> Array:  # noqa: ARG001
     """Copy a tile between SBUF and PSUM."""
     return src.copy()
@@ -159,6 +176,7 @@ def tensor_tensor(data1: Array, data2: Array, op: str, engine: str | None = None
     cost=costs.streamed,
     sample=with_columns(("data",), ("operand0",), op0="multiply", op1="add", operand1=1.5),
     check=every(vector_or_scalar("operand0", "operand1"), known_functions("op0", "op1")),
+    unasked="scalar",
 )
 def tensor_scalar(
     data: Array,
@@ -221,7 +239,7 @@ def tensor_reduce(
     return -result if negate else result
 
 
-@VECTOR.op("nisa", cost=costs.times(8), sample=tiles("data"))
+@VECTOR.op("nisa", cost=costs.streamed, sample=tiles("data"), unasked="scalar")
 def reciprocal(data: Array) -> Array:
     """Divide one by each element, more precisely than the scalar engine does."""
     return 1 / data

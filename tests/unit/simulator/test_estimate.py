@@ -40,7 +40,7 @@ def test_a_block_is_used_while_the_next_ones_are_still_loaded():
         "    t[i] = nl.load(x[nl.ds(i * 128, 128), :])\n"
         + LOOP.format(tiles=TILES, load="s = t[i]", exp="e = nl.exp(s)", result="e")
     )
-    bookings = list(scheduled(trace.instructions, target("trn1")))
+    bookings = list(scheduled(trace, target("trn1")))
     first = min(each.start for each in bookings if each.instruction.op == "nl.exp")
     loaded = max(each.end for each in bookings if each.instruction.op == "nl.load")
 
