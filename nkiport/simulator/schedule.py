@@ -10,9 +10,10 @@ from nkiport.nki.targets import Engine
 from nkiport.simulator.spills import with_spills
 from nkiport.simulator.trace import Instruction, Trace
 
-
 ACCESSING: frozenset[Engine] = frozenset({"vector", "scalar", "gpsimd"})
 """Engines that wait for the first element of each access; multiplies overlap their accesses."""
+LOOK_BACK = 100
+"""Among so many of its last reservations an engine looks for a gap; it bounds the search."""
 
 
 class Booking(NamedTuple):
@@ -25,7 +26,7 @@ class Booking(NamedTuple):
 
 
 class Timeline:
-    """When an engine is free; work goes into the first gap that is long enough."""
+    """When an engine is free; work goes into the first gap of late that is long enough."""
 
     def __init__(self) -> None:
         self._starts: list[float] = []
@@ -33,8 +34,8 @@ class Timeline:
 
     def book(self, ready: float, time: float) -> float:
         """Reserve ``time`` from ``ready`` on, and return when it ends."""
-        place = bisect_right(self._ends, ready)
-        start = ready
+        place = max(bisect_right(self._ends, ready), len(self._ends) - LOOK_BACK)
+        start = max(ready, self._ends[place - 1]) if place else ready
         while place < len(self._starts) and self._starts[place] < start + time:
             start = max(start, self._ends[place])
             place += 1
@@ -57,11 +58,10 @@ class Timeline:
 def scheduled(trace: Trace, chip: Target) -> Iterator[Booking]:
     """Book each instruction, and the traffic of what does not fit into SBUF.
 
-    An engine does one thing at a time, data is waited for.
-
-    An engine that would wait does later work first where that is ready, as the compiler's
-    scheduler and the many DMA queues do. A rewritten tile is a new buffer (the compiler rotates
-    them), so only true dependencies wait. Data of a DMA is there ``dma_startup_us`` after its end.
+    An engine does one thing at a time, data is waited for. One that would wait does later work
+    first where that is ready, as the compiler's scheduler and the many DMA queues do. A rewritten
+    tile is a new buffer (the compiler rotates them), so only true dependencies wait. Data of a DMA
+    is there ``dma_startup_us`` after its end.
     """
     lines: dict[str, Timeline] = defaultdict(Timeline)
     ready: dict[int, float] = defaultdict(float)

@@ -34,9 +34,11 @@ def join_over_loops(
     if before is None or before[0] != outermost:
         result = machine.call("nl.copy", x, dtype=dtype)
     else:
-        result = machine.call("nl.copy", before[1])
         joined = {"x": before[1], "y": x}
-        machine.assign(result, machine.execute(OPS[f"nl.{name}"], joined, dtype=dtype, mask=mask))
+        result = machine.execute(OPS[f"nl.{name}"], joined, dtype=dtype, mask=mask)
+        if mask is not None:  # what it leaves out stays as it was
+            masked, result = result, machine.call("nl.copy", before[1])
+            machine.assign(result, masked)
     kept[key] = (outermost, result)
     return result
 
