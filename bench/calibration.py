@@ -21,7 +21,10 @@ from nkiport.simulator import Launch, Options, Trace, simulate
 from nkiport.simulator.estimate import spent
 
 FACTS = Path(__file__).with_name("calibration.json")
-LIMITS = {"max_bytes": 64 << 30, "max_seconds": 1e5, "max_iterations": 10**9}
+PATIENT = Options(
+    own=True, max_bytes=64 << 30, max_seconds=1e5, max_instructions=10**8, max_iterations=10**9
+)
+"""Of published kernels we believe that they are right and that they end."""
 
 
 class _Frozen(BaseModel):
@@ -112,10 +115,8 @@ def scheduled_anew(kernel: Kernel, folder: Path) -> Kernel:
     source = (folder / kernel.file).read_text()
     rng = np.random.default_rng(0)
     values = {n: rng.random(s, np.float32) / 8 for n, s in kernel.inputs.items()}
-    options = Options(own=True, file_name=kernel.file, max_instructions=10**8, **LIMITS)
-    done = simulate(
-        source, values, options=options, launch=Launch(_name(source), (), dict(kernel.given))
-    )
+    launch = Launch(_name(source), (), dict(kernel.given))
+    done = simulate(source, values, options=PATIENT, launch=launch)
     if not done.ok:
         raise ValueError(f"{kernel.file}: {[each.sentence() for each in done.findings]}")
     return kernel.model_copy(update={"features": features_of(done.trace)})
