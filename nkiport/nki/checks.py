@@ -213,6 +213,27 @@ def fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return all(x == y or 1 in {x, y} for x, y in pairs)
 
 
+def squeezed(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """A shape without the 1s at its end, as far as a rank asks for it.
+
+    >>> squeezed((128, 1, 1), 2), squeezed((128, 3), 1)
+    ((128, 1), (128, 3))
+    """
+    while len(shape) > rank and shape[-1] == 1:
+        shape = shape[:-1]
+    return shape
+
+
+def fits_into(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts up to another.
+
+    >>> fits_into((1, 8), (128, 8)), fits_into((128, 8), (1, 8))
+    (True, False)
+    """
+    pairs = zip(reversed(a), reversed(b), strict=False)
+    return len(a) <= len(b) and all(x in {1, y} for x, y in pairs)
+
+
 def free_axes(call: Call, _target: Target) -> Iterator[Problem]:
     """The reduced axes are free ones: not the partition dimension, and inside the rank."""
     data = next(iter(call.operands.values()))

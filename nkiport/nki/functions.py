@@ -198,6 +198,10 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 """Other names under which NumPy and ``nl`` pass the same function as an ``op=`` argument."""
 
 
+BITS = frozenset(n for table in (UNARY, BINARY) for n, each in table.items() if each.integers)
+"""The functions that work on bits."""
+
+
 def function(name: str) -> Function:
     """Return the element function that an ``op=`` argument names; ``KeyError`` if it is none."""
     name = ALIASES.get(name, name)

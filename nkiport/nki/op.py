@@ -119,7 +119,9 @@ class Op:
     result_dtype: ResultType = "promote"
     exact: bool = False
     reduces: bool = False
-    """Whether a mask leaves elements out of a reduction rather than out of the result."""
+    """Whether a mask leaves elements out of a reduction, not only out of the result."""
+    keeps_shape: bool = False
+    """Whether the result of such an operation has the shape of what it reduces."""
     broadcasts: bool = False
     """Whether operands may differ in their number of partitions."""
     writes: tuple[str, ...] = ()

@@ -66,7 +66,7 @@ class Access(State):
         if box is not None:
             tile.check_bounds(box)
             return box
-        dense = np.broadcast_to(mask.values(), tile.shape)
+        dense = mask.over(tile.shape)
         tile.check_bounds(None, dense)
         return dense
 

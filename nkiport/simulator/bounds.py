@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nkiport.simulator.errors import broken
-from nkiport.simulator.index import Index
+from nkiport.simulator.index import Index, common_loose
 from nkiport.simulator.storage import Bound, Slice, Storage
 
 
@@ -38,6 +38,15 @@ def span_of(each: Any, limit: int) -> tuple[int, int, int, bool]:
         "err_unsupported_index", f"a tensor indexed by {type(each).__name__}",
         "integers, slices, nl.ds, nl.arange, nl.mgrid", "see the indexing rules of the dialect",
     )  # fmt: skip
+
+
+def tight(indices: list[Any]) -> list[Any]:
+    """The indices of a tensor without the axes of size 1 that none of them runs along."""
+    if not all(isinstance(each, Index) for each in indices):
+        return indices
+    used = {term.axis for each in indices for term in each.terms}
+    dropped = common_loose(indices) - used
+    return [each.without(dropped) for each in indices]
 
 
 def moved_left(index: Index, by: int) -> Index:

@@ -5,7 +5,7 @@ array unless a mask is not rectangular: indexing a tile with it is arithmetic on
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -24,15 +24,22 @@ class Term(NamedTuple):
 
 
 class Index:
-    """offset + sum of step * position, of broadcast rank ``ndim``."""
+    """offset + sum of step * position, of broadcast rank ``ndim``.
 
-    __slots__ = ("__dict__", "ndim", "offset", "terms")
+    ``loose`` names the axes of size 1 of an ``nl.mgrid``: they are no dimensions of a tile that
+    none of its indices runs along.
+    """
+
+    __slots__ = ("__dict__", "loose", "ndim", "offset", "terms")
     __hash__ = object.__hash__
 
-    def __init__(self, ndim: int, offset: int, terms: tuple[Term, ...]) -> None:
+    def __init__(
+        self, ndim: int, offset: int, terms: tuple[Term, ...], loose: frozenset[int] = frozenset()
+    ) -> None:
         self.ndim = ndim
         self.offset = offset
         self.terms = terms
+        self.loose = loose
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -60,6 +67,16 @@ class Index:
             result += steps.reshape(term.size, *(1,) * (-term.axis - 1))
         return result
 
+    def without(self, dropped: frozenset[int]) -> "Index":
+        """The same index without axes that it does not run along."""
+        if not dropped:
+            return self
+        terms = tuple(t._replace(axis=_behind(t.axis, dropped)) for t in self.terms
+                      if t.axis not in dropped)  # fmt: skip
+        ndim = self.ndim - sum(1 for axis in dropped if -axis <= self.ndim)
+        loose = frozenset(_behind(axis, dropped) for axis in self.loose - dropped)
+        return Index(ndim, self.offset, terms, loose)
+
     def __getitem__(self, key: Any) -> "Index":
         keys = key if isinstance(key, tuple) else (key,)
         ndim = sum(1 for k in keys if k is None) + self.ndim
@@ -76,7 +93,8 @@ class Index:
             moved[source - self.ndim] = position - ndim
             source += 1
         terms = tuple(t._replace(axis=moved.get(t.axis, t.axis)) for t in self.terms)
-        return Index(ndim, self.offset, terms)
+        loose = frozenset(moved.get(axis, axis) for axis in self.loose)
+        return Index(ndim, self.offset, terms, loose)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise broken(
@@ -86,14 +104,15 @@ class Index:
 
     def __add__(self, other: Any) -> "Index":
         if isinstance(other, int | np.integer):
-            return Index(self.ndim, self.offset + int(other), self.terms)
+            return Index(self.ndim, self.offset + int(other), self.terms, self.loose)
         if not isinstance(other, Index):
             return NotImplemented
         terms = {t.axis: t for t in self.terms}
         for t in other.terms:
             terms[t.axis] = _joined(terms[t.axis], t) if t.axis in terms else t
         ordered = tuple(terms[axis] for axis in sorted(terms))
-        return Index(max(self.ndim, other.ndim), self.offset + other.offset, ordered)
+        ndim = max(self.ndim, other.ndim)
+        return Index(ndim, self.offset + other.offset, ordered, common_loose((self, other)))
 
     __radd__ = __add__
 
@@ -103,7 +122,7 @@ class Index:
         if not isinstance(other, int | np.integer):
             return NotImplemented
         terms = tuple(t._replace(step=t.step * int(other)) for t in self.terms)
-        return Index(self.ndim, self.offset * int(other), terms)
+        return Index(self.ndim, self.offset * int(other), terms, self.loose)
 
     __rmul__ = __mul__
 
@@ -160,6 +179,18 @@ def _joined(a: Term, b: Term) -> Term:
     return Term(a.axis, max(a.size, b.size), step)
 
 
+def _behind(axis: int, dropped: frozenset[int]) -> int:
+    """The place of an axis, from the right, without those that are dropped."""
+    return axis + sum(1 for each in dropped if each > axis)
+
+
+def common_loose(indices: Iterable[Index]) -> frozenset[int]:
+    """The axes that are loose in all indices that have them."""
+    given = [each for each in indices if each.ndim]
+    every = frozenset[int]().union(*(each.loose for each in given))
+    return frozenset(a for a in every if all(a in i.loose or -a > i.ndim for i in given))
+
+
 def _not_affine(what: str) -> RuleBroken:
     return broken(
         "err_not_affine", what, "sums of constants times nl.arange, loop variables, program ids",
@@ -193,8 +224,10 @@ class MGrid:
         keys = key if isinstance(key, tuple) else (key,)
         ndim = len(keys)
         axes = [arange(each.start or 0, each.stop, each.step or 1) for each in keys]
+        sizes = [each.terms[0].size for each in axes]
+        loose = frozenset(at - ndim for at, size in enumerate(sizes) if at and size == 1)
         return Grid(
-            Index(ndim, each.offset, (each.terms[0]._replace(axis=position - ndim),))
+            Index(ndim, each.offset, (each.terms[0]._replace(axis=position - ndim),), loose)
             for position, each in enumerate(axes)
         )
 
@@ -239,6 +272,20 @@ class Mask:
         """The broadcast shape of the comparisons."""
         return np.broadcast_shapes(*(expr.shape for expr, _ in self.conditions))
 
+    def of_rank(self, ndim: int) -> "Mask":
+        """The same mask over a tile of so many dimensions, which the loose axes are none of."""
+        more = max((expr.ndim for expr, _ in self.conditions), default=0) - ndim
+        if more <= 0:
+            return self
+        used = {t.axis for expr, _ in self.conditions for t in expr.terms if t.size > 1}
+        loose = common_loose(expr for expr, _ in self.conditions)
+        dropped = frozenset(sorted(loose - used)[:more])
+        return Mask(tuple((expr.without(dropped), kind) for expr, kind in self.conditions))
+
+    def over(self, shape: tuple[int, ...]) -> Array:
+        """Return the truth value at each position of a space of ``shape``."""
+        return np.broadcast_to(self.of_rank(len(shape)).values(), shape)
+
     def values(self) -> Array:
         """Return the truth value at each position."""
         result = np.ones((), np.bool_)
@@ -251,14 +298,14 @@ class Mask:
         """Return the part of a space of ``shape`` where it holds, 0 to 1."""
         box = self.box(shape)
         if box is None:
-            return float(np.broadcast_to(self.values(), shape).mean())
+            return float(self.over(shape).mean())
         held = math.prod(each.stop - each.start for each in box)
         return float(held / max(1, math.prod(shape)))
 
     def box(self, shape: tuple[int, ...]) -> Box | None:
         """Return the rectangle where it holds, in a space of ``shape``; None if it is not one."""
         low, high = [0] * len(shape), list(shape)
-        for expr, kind in self.conditions:
+        for expr, kind in self.of_rank(len(shape)).conditions:
             terms = [t for t in expr.terms if t.size > 1 and t.step]
             if kind != "ge" or len(terms) > 1:
                 return None

@@ -280,7 +280,7 @@ def modules(machine: Machine) -> dict[str, Any]:
         "nki",
         {
             "language": nl, "isa": nisa, "typing": nt, "compiler": ncc, "jit": jit, "trace": jit,
-            **runners,
+            "tensor": _Annotation(), **runners,
         },
     )  # fmt: skip
     top = Namespace("neuronxcc", {"nki": nki})

@@ -25,9 +25,10 @@ from nkiport.nki.targets import Engine
 from nkiport.simulator.access import Access
 from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.index import Index, Mask
+from nkiport.simulator.masked import held, reduced_part, rows_of
 from nkiport.simulator.memory import Tile
 from nkiport.simulator.trace import Instruction, Trace
-from nkiport.simulator.work import call_of, plain, same_place, spread, work_of
+from nkiport.simulator.work import call_of, is_exact, plain, same_place, spread, work_of
 
 TRUTH_OPERANDS = frozenset({"condition", "predicate", "pred", "reduce_res", "dst", "bias", "scale"})
 """Operands that do not decide a result's type."""
@@ -59,15 +60,20 @@ class Machine(Access):
         others = {n: each for n, each in given.items() if n not in tiles}
         tiles = {name: self._reachable(op, name, tile, mask) for name, tile in tiles.items()}
         self._check(op, tiles, others)
-        arrays, undefined = self._arguments(op, tiles, where)
+        arrays, undefined = self._arguments(op, tiles, where, exact=is_exact(op, others))
         values = {n: plain(each) for n, each in others.items()}
         if "accumulator" in op.parameters:
             empty = np.zeros((self.target.partitions, 1), np.float32)
             values["accumulator"] = self._accumulators.setdefault(op.engine, empty)
+        part = None
+        if op.reduces and where is not None:
+            part = reduced_part(op, arrays, undefined, where, others)
         outcome = op.run(**values, **arrays)
         main, *written = outcome if op.writes else (outcome,)
-        self._record(op, tiles, others, main, where)
         left = spread(undefined, arrays, main if main is not None else written[0])
+        if part is not None:
+            main, left = part.whole(main), part.whole(left)
+        self._record(op, tiles, others, main, where)
         made = None
         if op.result is not None and main is not None:
             made = self._result(op, tiles, others, np.asarray(main), dtype, left, where)
@@ -75,7 +81,12 @@ class Machine(Access):
         for name, each in zip(op.writes, written, strict=True):
             if each is not None and name in tiles:
                 unwritten = left if op.result is None else None
-                self.write(tiles[name], np.asarray(each), unwritten, where)
+                at, new = where, np.asarray(each)
+                if part is not None and where is not None and name == "reduce_res":
+                    at, unwritten = rows_of(where, part.shape, tiles[name].ndim), None
+                elif part is not None:
+                    new = part.whole(new)
+                self.write(tiles[name], new, unwritten, at)
         return made
 
     def _reachable(self, op: Op, name: str, tile: Tile, mask: Any) -> Tile:
@@ -116,7 +127,7 @@ class Machine(Access):
         self._legal.add(key)
 
     def _arguments(
-        self, op: Op, tiles: Mapping[str, Tile], mask: Mask | None
+        self, op: Op, tiles: Mapping[str, Tile], mask: Mask | None, *, exact: bool
     ) -> tuple[dict[str, Array], dict[str, Array]]:
         arrays, undefined = {}, {}
         for name, tile in tiles.items():
@@ -124,26 +135,12 @@ class Machine(Access):
                 arrays[name] = tile.values() if not tile.bounds else np.empty(tile.shape)
                 continue
             values, left = self.read(tile, mask)
-            if op.reduces and mask is not None and name == next(iter(tiles)):
-                values, left = self._reduced_part(values, left, mask)
-            if not op.exact and values.dtype != FLOAT32:
+            if not exact and values.dtype != FLOAT32:
                 values = values.astype(np.float32)
             arrays[name] = values
             if left is not None:
                 undefined[name] = left
         return arrays, undefined
-
-    def _reduced_part(
-        self, values: Array, left: Array | None, mask: Mask
-    ) -> tuple[Array, Array | None]:
-        box = mask.box(values.shape)
-        if box is None:
-            raise broken(
-                "err_unsupported_expression_in_mask", "a reduction under a mask of two axes",
-                "whole rows or columns", "replace the masked elements first (nl.where)",
-            )  # fmt: skip
-        free = (slice(None), *box[1:])
-        return values[free], None if left is None else left[free]
 
     def _result(
         self,
@@ -160,31 +157,18 @@ class Machine(Access):
         place = op.place(call_of(tiles, others))[1] if op.place else op.result
         result = self.wrap(rounded, place or "sbuf")
         result.fresh = True
-        result.mask = mask
         if left is not None and is_float(kind):
             left = left & np.isnan(rounded)
         if mask is not None:
-            left = self._outside(result, mask, left, reduces=op.reduces)
+            first = next(iter(tiles.values()), result)
+            here = held(op, mask, first.shape, result.shape, others)
+            left = ~here if left is None else left | ~here
+            result.values()[~here] = poison(result.dtype)
+            result.mask = mask if not op.reduces or op.keeps_shape else None
         if left is not None and left.any():
             result.storage.undefined = np.ascontiguousarray(left)
             result.storage.undefined_left = int(left.sum())
         return result
-
-    def _outside(
-        self, result: Tile, mask: Mask, left: Array | None, *, reduces: bool
-    ) -> Array | None:
-        """Poison what a mask keeps an instruction from writing."""
-        out = np.zeros(result.shape, np.bool_) if left is None else left.copy()
-        if reduces:
-            box = mask.box((result.shape[0], *mask.shape[1:]))
-            rows = np.ones(result.shape[0], np.bool_)
-            rows[box[0] if box else slice(None)] = False
-            out[rows] = True
-            result.mask = None
-        else:
-            out |= ~np.broadcast_to(mask.values(), result.shape)
-        result.values()[out] = poison(result.dtype)
-        return out
 
     def _type(
         self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], values: Array

@@ -8,7 +8,7 @@ import numpy as np
 
 from nkiport.nki.dtypes import AnyDType, Array
 from nkiport.nki.op import Buffer, Operand
-from nkiport.simulator.bounds import moved_left, out_of_bounds, span_of
+from nkiport.simulator.bounds import moved_left, out_of_bounds, span_of, tight
 from nkiport.simulator.errors import broken
 from nkiport.simulator.index import Box, Index, Mask, Term, shrunk
 from nkiport.simulator.storage import Bound, Slice, Storage, contiguous
@@ -156,9 +156,9 @@ class Tile(Views):
         offset, bounds, indirect = self.offset, [], []
         steps: dict[int, int] = {}
         sizes: dict[int, int] = {}
-        ndim = max(each.ndim for each in keys if isinstance(each, Index | Tile))
-        for dim, each in enumerate(keys):
-            index = self._as_index(each, dim)
+        indices = tight([self._as_index(each, dim) for dim, each in enumerate(keys)])
+        ndim = max(each.ndim for each in indices)
+        for dim, index in enumerate(indices):
             if isinstance(index, Tile):
                 values, _ = self.machine.read(index, None)
                 indirect.append((values.astype(np.int64), self.strides[dim], self.shape[dim]))

@@ -32,6 +32,10 @@ def unknown_name(owner: str, name: str, known: Any) -> Problem:
     )
 
 
+class UnknownName(RuleBroken, AttributeError):
+    """A module does not have the name; ``hasattr`` and ``getattr`` take it as Python's own."""
+
+
 class Namespace:
     """A module as a kernel sees it."""
 
@@ -43,7 +47,14 @@ class Namespace:
         if name.startswith("__"):
             raise AttributeError(name)
         known = [each for each in self.__dict__ if not each.startswith("_")]
-        raise RuleBroken(unknown_name(self.__dict__.get("_label", "module"), name, known))
+        raise UnknownName(unknown_name(self.__dict__.get("_label", "module"), name, known))
+
+    def extended(self, names: Mapping[str, Any]) -> "Namespace":
+        """The same module with more names."""
+        if not names:
+            return self
+        own = {name: each for name, each in vars(self).items() if name != "_label"}
+        return Namespace(self._label, {**own, **names})
 
     def __repr__(self) -> str:
         return f"<module '{self._label}'>"
@@ -127,38 +138,3 @@ def importer(modules: Mapping[str, Any]) -> Callable[..., Any]:
         return modules[name] if fromlist else modules[name.split(".", maxsplit=1)[0]]
 
     return import_
-
-
-class Absent:
-    """A module that is not installed here; what is taken from it fails when it is called."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> "Absent":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Absent(f"{self._name}.{name}")
-
-    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
-        """Say which module is missing."""
-        raise broken(
-            "err_import", f"a call of {self._name}", "modules that are installed", "install it",
-        )  # fmt: skip
-
-
-def opened(import_: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``__import__`` for the caller's own file: the language, then whatever there is."""
-
-    def own(
-        name: str, globals_: Any = None, locals_: Any = None, fromlist: Any = (), level: int = 0
-    ) -> Any:
-        root = name.partition(".")[0]
-        if root in {"neuronxcc", "nki"} and not level:
-            return import_(name, globals_, locals_, fromlist, level)
-        try:
-            return __import__(name, globals_, locals_, fromlist, level)
-        except ImportError:
-            return Absent(name if fromlist else root)
-
-    return own

@@ -21,8 +21,9 @@ from nkiport.simulator.host import HostTensor
 from nkiport.simulator.language import modules
 from nkiport.simulator.launch import Kernel
 from nkiport.simulator.machine import Machine
-from nkiport.simulator.namespace import importer, opened
+from nkiport.simulator.namespace import importer
 from nkiport.simulator.options import Options
+from nkiport.simulator.siblings import file_imports
 from nkiport.simulator.subset import entry, with_ticks
 from nkiport.simulator.trace import Trace
 
@@ -75,7 +76,7 @@ def simulate(
     file that fails the static check is not run.
     """
     machine = Machine(_target(target), options)
-    found = check(source, target=target, own=options.own)
+    found = _found(source, target, options)
     readers: dict[str, list[Any]] = {name: [] for name in inputs}
     outputs: tuple[Array, ...] = ()
     if not any(each.severity == "error" for each in found):
@@ -92,6 +93,12 @@ def simulate(
 _target = target
 
 
+def _found(source: str, target: TargetName, options: Options) -> tuple[Finding, ...]:
+    """What the static check says. In a file of one's own a name is missed where it is used."""
+    found = check(source, target=target, own=options.own)
+    return tuple(f for f in found if not options.own or f.code != "err_unknown_name")
+
+
 def _run(
     source: str, inputs: Mapping[str, Array], machine: Machine, readers: dict[str, list[Any]],
     launch: Launch,
@@ -99,6 +106,8 @@ def _run(
     tree = ast.parse(source)
     name = launch.kernel or entry(tree) or ""
     names: dict[str, Any] = {"__name__": "candidate", "__builtins__": _builtins(machine)}
+    if machine.options.own:
+        names["__file__"] = machine.options.file_name
     try:
         exec(_compiled(tree, machine), names)  # noqa: S102 - the sandbox's child runs this
         given = [HostTensor(values, n, readers[n]) for n, values in inputs.items()]
@@ -136,15 +145,18 @@ def _builtins(machine: Machine) -> dict[str, Any]:
     own = machine.options.own
     known = dir(builtins) if own else SAFE_BUILTINS
     names = {name: getattr(builtins, name) for name in known if hasattr(builtins, name)}
-    import_ = importer(modules(machine))
-    return {
+    language = modules(machine)
+    imports = file_imports(language, machine.options.file_name)
+    given = {
         **names,
-        "__import__": opened(import_) if own else import_,
+        "__import__": imports if own else importer(language),
         "__build_class__": builtins.__build_class__,
         "__tick__": machine.tick,
         "range": lambda *bounds: machine.loop("range", *bounds),
         "print": lambda *_args, **_kwargs: None,
     }
+    imports.builtins = given
+    return given
 
 
 def _arrays(result: Any) -> tuple[Array, ...]:

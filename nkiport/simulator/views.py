@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from nkiport.nki.checks import fits_into, squeezed
 from nkiport.nki.dtypes import as_dtype
 from nkiport.simulator.errors import broken
 from nkiport.simulator.storage import Storage, contiguous
@@ -21,14 +22,16 @@ class Views:
     def broadcast_to(self: Any, *shape: Any) -> Any:
         """Return a view (a copy, over partitions) with size-1 dimensions repeated."""
         new = tuple(shape[0]) if isinstance(shape[0], tuple | list) else shape
-        if self.shape and new[0] != self.shape[0] and self.storage.on_chip:
-            return self.machine.call("nl.broadcast_to", self, shape=new)
-        grown = (1,) * (len(new) - self.ndim) + self.shape
-        if len(new) < self.ndim or any(a not in {1, b} for a, b in zip(grown, new, strict=True)):
+        old = squeezed(self.shape, len(new))
+        if not fits_into(old, new):
             raise broken(
                 "err_shape_mismatch", f"broadcast {self.shape} to {new}", "sizes of 1 grow"
             )
-        strides = (0,) * (len(new) - self.ndim) + self.strides
+        if self.shape and new[0] != self.shape[0] and self.storage.on_chip:
+            return self.machine.call("nl.broadcast_to", self, shape=new)
+        before = len(new) - len(old)
+        grown = (1,) * before + old
+        strides = (0,) * before + self.strides[: len(old)]
         kept = tuple(0 if a != b else s for a, b, s in zip(grown, new, strides, strict=True))
         return self._view(new, kept)
 
@@ -39,9 +42,10 @@ class Views:
             (*self.shape[:at], 1, *self.shape[at:]), (*self.strides[:at], 0, *self.strides[at:])
         )
 
-    def reshape(self: Any, *shape: Any) -> Any:
+    def reshape(self: Any, *sizes: Any, shape: Any = None) -> Any:
         """Return a view of another shape; the data must be contiguous."""
-        new = tuple(shape[0]) if isinstance(shape[0], tuple | list) else shape
+        given = (shape,) if shape is not None else sizes
+        new = tuple(given[0]) if isinstance(given[0], tuple | list) else given
         if -1 in new:
             rest = -math.prod(new)
             new = tuple(self.size // rest if each == -1 else each for each in new)

@@ -11,6 +11,8 @@ from nkiport.nki.checks import fits
 from nkiport.nki.dtypes import (
     Array,
 )
+from nkiport.nki.functions import BITS
+from nkiport.simulator.bounds import tight
 from nkiport.simulator.index import Index, Mask
 from nkiport.simulator.memory import Tile
 
@@ -23,9 +25,22 @@ def call_of(tiles: Mapping[str, Tile], others: Mapping[str, Any]) -> Call:
 
 def plain(value: Any) -> Any:
     """An argument as an operation's ``run`` takes it."""
-    if isinstance(value, Index | Mask):
+    if isinstance(value, Index):
+        return tight([value])[0].values()
+    if isinstance(value, Mask):
         return value.values()
     return np.float32(value) if isinstance(value, np.generic) else value
+
+
+def is_exact(op: Op, others: Mapping[str, Any]) -> bool:
+    """Whether the values keep their type: of some instructions, and of all that work on bits."""
+    if op.exact:
+        return True
+    return any(others.get(each) in BITS for each in OPERATORS)
+
+
+OPERATORS = ("op", "op0", "reduce_op")
+"""Arguments that name what an instruction does to the elements."""
 
 
 def same_place(a: Tile, b: Tile) -> bool:

@@ -146,6 +146,22 @@ RULES = (
         "u = nisa.tensor_tensor(t, t, op=np.add)",
     ),
     Rule(
+        "err_shape_mismatch",
+        "u = t.reshape((128, 8, 2)).broadcast_to((128, 8))",
+        "u = t.reshape((128, 16, 1)).broadcast_to((128, 16))",
+    ),
+    Rule(
+        "err_shape_mismatch",
+        "u = nl.broadcast_to(t[0:2, 0:16], shape=(128, 16))",
+        "u = nl.broadcast_to(t[0:1, 0:16], shape=(128, 16))",
+    ),
+    Rule(
+        "err_unsupported_expression_in_mask",
+        "i, j = nl.arange(128)[:, None], nl.arange(16)[None, :]\n"
+        "u = nisa.bn_stats(t, mask=i + j < 100)",
+        "u = nisa.bn_stats(t, mask=nl.arange(128)[:, None] + 0 * nl.arange(16)[None, :] < 100)",
+    ),
+    Rule(
         "err_shared_hbm_must_in_kernel_level",
         "for k in nl.affine_range(1):\n"
         "    u = nl.ndarray((128, 4), dtype=nl.float32, buffer=nl.shared_hbm)",

@@ -9,6 +9,7 @@ from nkiport.simulator import Options, simulate
 from nkiport.simulator.language import language
 from nkiport.simulator.machine import Machine
 from tests.conformance.constructs import CONSTRUCTS
+from tests.conformance.corners import CORNERS
 from tests.conformance.kernels import KERNELS, LATER, inputs
 
 HEAD = """import neuronxcc.nki as nki
@@ -50,9 +51,9 @@ def test_an_operation_does_what_numpy_says(name):
     assert name in {each.op for each in done.trace.instructions}
 
 
-@pytest.mark.parametrize("name", sorted(CONSTRUCTS))
+@pytest.mark.parametrize("name", sorted(CONSTRUCTS | CORNERS))
 def test_a_construct_means_what_numpy_says(name):
-    body, oracle = CONSTRUCTS[name]
+    body, oracle = (CONSTRUCTS | CORNERS)[name]
 
     g, done = ran(body)
 

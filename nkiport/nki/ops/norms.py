@@ -27,7 +27,7 @@ def _bn_limit(call: Call, target: Target) -> Any:
         )
 
 
-@NORMS.op("nisa", cost=costs.streamed, sample=tiles("data"), check=_bn_limit)
+@NORMS.op("nisa", cost=costs.streamed, sample=tiles("data"), check=_bn_limit, reduces=True)
 def bn_stats(data: Array) -> Array:
     """Count, mean and variance times count of the even elements, then of the odd ones."""
     rows = data.reshape(data.shape[0], -1)
@@ -85,6 +85,7 @@ NORMS.add(
         check=free_axes,
         sample=tiles("x", axis=[1]),
         reduces=True,
+        keeps_shape=True,
         result_dtype="floating",
     )
 )
@@ -97,6 +98,8 @@ NORMS.add(
     check=free_axes,
     sample=lambda rng: {"x": tile(rng), "w": tile(rng), "axis": [1], "n": 24},
     broadcasts=True,
+    reduces=True,
+    keeps_shape=True,
     result_dtype="floating",
 )
 def rms_norm(

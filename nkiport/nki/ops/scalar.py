@@ -59,6 +59,8 @@ def _row_sums(values: Array) -> Array:
     check=activation_rules,
     sample=with_columns(("data",), ("bias",), op="exp", scale=0.5),
     writes=("reduce_res",),
+    reduces=True,
+    keeps_shape=True,
     result_dtype="first",
 )
 def activation(
@@ -89,6 +91,8 @@ def activation(
     check=activation_rules,
     sample=with_columns(("data",), ("reduce_res",), op="exp", reduce_op="add", scale=0.5),
     writes=("reduce_res",),
+    reduces=True,
+    keeps_shape=True,
     result_dtype="first",
 )
 def activation_reduce(

@@ -51,6 +51,8 @@ def _joined(cmd: str, values: Array, op: str, kept: Array | None, start: float) 
         "bound0": tile(rng, columns=1) * 4, "bound1": tile(rng, columns=1) * 9,
     },
     writes=("reduce_res",),
+    reduces=True,
+    keeps_shape=True,
     result_dtype="first",
 )  # fmt: skip
 def range_select(
@@ -88,6 +90,8 @@ def _truths(rng: np.random.Generator) -> Array:
         "dst": tile(rng), "predicate": _truths(rng), "on_true": tile(rng), "on_false": tile(rng),
     },
     writes=("dst", "reduce_res"),
+    reduces=True,
+    keeps_shape=True,
     result=None,
     result_dtype="first",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nkiport.nki import costs
-from nkiport.nki.checks import free_limit
+from nkiport.nki.checks import fits_into, free_limit, partition_limit, squeezed
 from nkiport.nki.dtypes import Array, is_float
 from nkiport.nki.op import SBUF, Buffer, Call, Problem, Table
 from nkiport.nki.ops.samples import tile, tiles
@@ -175,6 +175,14 @@ def transpose(x: Array) -> Array:
     return np.array(x.T, order="C")
 
 
+def _grows(call: Call, target: Target) -> Iterator[Problem]:
+    old, new = call.operands["src"].shape, tuple(call.attributes["shape"])
+    if not fits_into(squeezed(old, len(new)), new):
+        yield Problem("err_shape_mismatch", f"broadcast {old} to {new}", "sizes of 1 grow")
+    elif new[0] > target.partitions:
+        yield partition_limit("the broadcast tile", new[0], target)
+
+
 @TENSOR.op(
     "nl",
     cost=costs.matmul,
@@ -184,7 +192,8 @@ def transpose(x: Array) -> Array:
     kind="move",
     exact=True,
     broadcasts=True,
+    check=_grows,
 )
 def broadcast_to(src: Array, shape: Any) -> Array:
     """Repeat along dimensions of size 1, the partition dimension included."""
-    return np.array(np.broadcast_to(src, tuple(shape)), order="C")
+    return np.array(np.broadcast_to(src.reshape(squeezed(src.shape, len(shape))), shape), order="C")

@@ -56,8 +56,10 @@ def reduced(run: Any, x: Array, axis: Any, keepdims: bool) -> Array:
     axes = tuple(each % x.ndim for each in (axis if isinstance(axis, tuple | list) else (axis,)))
     if hasattr(run, "__self__"):  # a ufunc's reduce takes one axis at a time for subtract
         result = x
+        left = {"where": ~np.ma.getmaskarray(x)} if np.ma.isMaskedArray(x) else {}
         for each in sorted(axes, reverse=True):
-            result = run(result, axis=each, keepdims=True)
+            result = run(np.ma.getdata(result), axis=each, keepdims=True, **left)
+            left = {}
     else:
         result = run(x, axis=axes, keepdims=True)
     if keepdims:
@@ -199,6 +201,8 @@ def tensor_scalar(
     sample=with_columns(("data",), ("operand0", "reduce_res"), op0="multiply", reduce_op="add"),
     check=every(vector_or_scalar("operand0", "reduce_res"), known_functions("op0", "reduce_op")),
     writes=("reduce_res",),
+    reduces=True,
+    keeps_shape=True,
 )
 def tensor_scalar_reduce(
     data: Array,

@@ -1,0 +1,132 @@
+"""Corners of the language that published kernels stand in; kernels as those of ``kernels``."""
+
+import numpy as np
+
+
+def below(g):
+    """The elements under a mask that is no rectangle."""
+    return np.add.outer(np.arange(64), np.arange(24)) < 60
+
+
+SUMS = "r = nl.zeros((64, 1), dtype=nl.float32)\n"
+CORNERS = {
+    "an axis of a grid that no index runs along": (
+        "p, _, f = nl.mgrid[0:64, 0:1, 0:24]\nr = nl.add(a[p, f], b)",
+        lambda g: g.a + g.b,
+    ),
+    "an axis of a grid along which an index runs": (
+        "p, q, f = nl.mgrid[0:64, 0:1, 0:24]\nr = nl.copy(a[p, f + q])",
+        lambda g: g.a[:, None],
+    ),
+    "an axis that is written out stays": (
+        "p, f = nl.arange(64)[:, None, None], nl.arange(24)[None, None, :]\nr = nl.copy(a[p, f])",
+        lambda g: g.a[:, None],
+    ),
+    "the partitions of a grid stay": (
+        "p, f, _ = nl.mgrid[0:1, 0:24, 0:1]\nr = nl.multiply(a, b[p, f])",
+        lambda g: g.a * g.b[:1],
+    ),
+    "a mask over a grid with an unused axis": (
+        (
+            "p, _, f = nl.mgrid[0:64, 0:1, 0:24]\nr = nl.zeros((64, 24), dtype=nl.float32)\n"
+            "r[p, f] = nl.load(x[p, f + 8], mask=(f + 8 < 24) & (p >= 10))"
+        ),
+        lambda g: np.pad(g.a[10:, 8:], ((10, 0), (0, 8))),
+    ),
+    "a slanted mask over a grid with an unused axis": (
+        (
+            "p, _, f = nl.mgrid[0:64, 0:1, 0:24]\nr = nl.zeros((64, 24), dtype=nl.float32)\n"
+            "r[p, f] = nl.load(x[p, f], mask=p + f < 60)"
+        ),
+        lambda g: np.where(below(g), g.a, 0),
+    ),
+    "ones at the end before a broadcast": (
+        "r = nl.add(a, c.reshape((64, 1, 1)).broadcast_to((64, 24)))",
+        lambda g: g.a + g.c,
+    ),
+    "ones at the end before a broadcast over partitions": (
+        "r = nl.copy(a[0:1, 0:24].reshape((1, 24, 1)).broadcast_to((64, 24)))",
+        lambda g: np.broadcast_to(g.a[:1], g.a.shape),
+    ),
+    "a shape by its name": (
+        "r = nl.copy(a.reshape(shape=(64, 4, 6)))",
+        lambda g: g.a.reshape(64, 4, 6),
+    ),
+    "a shape of an input by its name": (
+        "r = nl.load(x.reshape(shape=(32, 48)))",
+        lambda g: g.a.reshape(32, 48),
+    ),
+    "tensors as annotations": (
+        "from neuronxcc.nki.typing import tensor\nr: tensor[64, 24] = nl.copy(a)",
+        lambda g: g.a,
+    ),
+    "a sum under a slanted mask": (
+        "r = nl.sum(a, axis=1, mask=P + F < 60)[0:60]",
+        lambda g: np.where(below(g), g.a, 0).sum(1)[:60, None],
+    ),
+}
+for name, run, start in (
+    ("max", np.max, -np.inf), ("min", np.min, np.inf), ("prod", np.prod, 1.0),
+):  # fmt: skip
+    CORNERS[f"a {name} under a slanted mask"] = (
+        f"r = nl.{name}(a, axis=1, mask=P + F < 60, keepdims=True)[0:60, 0:1]",
+        lambda g, run=run, start=start: run(np.where(below(g), g.a, start), 1)[:60, None],
+    )
+CORNERS |= {
+    "a mean under a slanted mask": (
+        "r = nl.mean(a, axis=1, mask=P + F < 60)[0:60, 0:1]",
+        lambda g: np.array(
+            [[row[keep].mean()] for row, keep in zip(g.a[:60], below(g)[:60], strict=True)]
+        ),
+    ),
+    "a variance under a slanted mask": (
+        "r = nl.var(a, axis=1, mask=P + F < 60)[0:60, 0:1]",
+        lambda g: np.array(
+            [[row[keep].var()] for row, keep in zip(g.a[:60], below(g)[:60], strict=True)]
+        ),
+    ),
+    "bits of tiles": (
+        "r = nisa.tensor_tensor(i, j, op=nl.bitwise_xor)",
+        lambda g: g.i ^ g.j,
+    ),
+    "bits by a number": (
+        "r = nisa.tensor_scalar(i, op0=nl.left_shift, operand0=3)",
+        lambda g: g.i << 3,
+    ),
+    "bits under a slanted mask": (
+        "r = nisa.tensor_reduce(nl.bitwise_or, i, axis=1, mask=P + F < 60)[0:60, 0:1]",
+        lambda g: np.bitwise_or.reduce(np.where(below(g), g.i, 0), 1)[:60, None],
+    ),
+    "a reduction under a mask of an axis that stays": (
+        (
+            "p, f, q = nl.mgrid[0:64, 0:4, 0:6]\nr = nl.zeros((64, 4), dtype=nl.float32)\n"
+            "s = nl.sum(a.reshape((64, 4, 6)), axis=2, mask=(f < 3) & (q < 5))\n"
+            "r[0:64, 0:3] = nl.copy(s[0:64, 0:3])"
+        ),
+        lambda g: np.pad(g.a.reshape(64, 4, 6)[:, :3, :5].sum(2), ((0, 0), (0, 1))),
+    ),
+    "a softmax under a mask": (
+        "r = nl.zeros((64, 24), dtype=nl.float32)\nr[P, F] = nl.softmax(a, axis=1, mask=F < 9)",
+        lambda g: np.pad(
+            np.exp(g.a[:, :9]) / np.exp(g.a[:, :9]).sum(1, keepdims=True), ((0, 0), (0, 15))
+        ),
+    ),
+    "statistics under a mask": (
+        "r = nisa.bn_aggr(nisa.bn_stats(a, mask=(F < 10) & (P < 32)))[0:32, 0:2]",
+        lambda g: np.stack([g.a[:32, :10].mean(1), g.a[:32, :10].var(1)], 1),
+    ),
+    "an activation's sum under a mask": (
+        (
+            SUMS + "s = nisa.activation_reduce(nl.exp, a, reduce_op=nl.add, reduce_res=r,"
+            " mask=F < 7)"
+        ),
+        lambda g: np.exp(g.a[:, :7]).sum(1, keepdims=True),
+    ),
+    "a scalar's sum under a mask": (
+        (
+            SUMS + "r[...] = 3.0\nnisa.tensor_scalar_reduce(data=a, op0=nl.multiply, operand0=2.0,"
+            " reduce_op=nl.add, reduce_res=r, mask=(F < 7) & (P < 32))"
+        ),
+        lambda g: np.where(np.arange(64) < 32, 2 * g.a[:, :7].sum(1), 3)[:, None],
+    ),
+}
