@@ -122,6 +122,8 @@ class Op:
     """Whether a mask leaves elements out of a reduction, not only out of the result."""
     keeps_shape: bool = False
     """Whether the result of such an operation has the shape of what it reduces."""
+    turns: bool = False
+    """Whether it moves elements to other places; a mask is in the places where they were."""
     broadcasts: bool = False
     """Whether operands may differ in their number of partitions."""
     writes: tuple[str, ...] = ()

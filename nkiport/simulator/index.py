@@ -184,6 +184,11 @@ def _behind(axis: int, dropped: frozenset[int]) -> int:
     return axis + sum(1 for each in dropped if each > axis)
 
 
+def _turned(index: Index) -> Index:
+    terms = tuple(t._replace(axis=-3 - t.axis) for t in index.terms)
+    return Index(2, index.offset, tuple(sorted(terms)))
+
+
 def common_loose(indices: Iterable[Index]) -> frozenset[int]:
     """The axes that are loose in all indices that have them."""
     given = [each for each in indices if each.ndim]
@@ -245,7 +250,7 @@ class Mask:
         if isinstance(other, Mask):
             return Mask(self.conditions + other.conditions)
         if isinstance(other, bool | np.bool_):
-            return self if other else Mask(((Index(0, -1, ()), "ge"),))
+            return self if other else as_mask(value=False)
         raise broken(
             "err_unsupported_expression_in_mask", f"a mask joined with {type(other).__name__}",
             "comparisons of index expressions, joined by &", "use nl.where for conditions on data",
@@ -281,6 +286,12 @@ class Mask:
         loose = common_loose(expr for expr, _ in self.conditions)
         dropped = frozenset(sorted(loose - used)[:more])
         return Mask(tuple((expr.without(dropped), kind) for expr, kind in self.conditions))
+
+    def turned(self) -> "Mask | None":
+        """The same mask where the two dimensions have changed places; None if there are more."""
+        if any(expr.ndim > 2 for expr, _ in self.conditions):  # noqa: PLR2004
+            return None
+        return Mask(tuple((_turned(expr), kind) for expr, kind in self.conditions))
 
     def over(self, shape: tuple[int, ...]) -> Array:
         """Return the truth value at each position of a space of ``shape``."""
@@ -326,6 +337,13 @@ class Mask:
             else:
                 high[axis] = min(high[axis], expr.offset // -term.step + 1)
         return tuple(slice(a, max(a, b)) for a, b in zip(low, high, strict=True))
+
+
+def as_mask(value: Mask | bool) -> Mask:
+    """A mask that holds everywhere or nowhere, for a truth value."""
+    if isinstance(value, Mask):
+        return value
+    return Mask(() if value else ((Index(0, -1, ()), "ge"),))
 
 
 def shrunk(index: Index, box: Box) -> Iterator[tuple[int, int]]:

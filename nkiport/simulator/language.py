@@ -10,7 +10,7 @@ import numpy as np
 
 from nkiport.nki.dtypes import DTYPES, FLOAT32, as_dtype
 from nkiport.nki.functions import ALIASES, BINARY, UNARY
-from nkiport.nki.op import HBM
+from nkiport.nki.op import HBM, Buffer
 from nkiport.nki.ops.chance import drawn
 from nkiport.simulator import newer
 from nkiport.simulator.compiler import Placed, compiler
@@ -48,7 +48,10 @@ class Memory:
         sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
         if isinstance(where, Placed):
             self._fits(where, sizes, self._dtype(dtype))
-            where = str(where)
+            chip: Buffer = "psum" if where == "psum" else "sbuf"
+            made = self._machine.allocate(sizes, self._dtype(dtype), chip, name=name)
+            made.storage.placed = True
+            return made
         if where == "shared_hbm":
             return self._machine.shared_output(sizes, self._dtype(dtype), name)
         return self._machine.allocate(sizes, self._dtype(dtype), where, name=name)
@@ -289,6 +292,7 @@ def modules(machine: Machine) -> dict[str, Any]:
         "neuronxcc.nki": nki,
         "neuronxcc.nki.language": nl,
         "neuronxcc.nki.isa": nisa,
+        "neuronxcc.nki.isa.constants": nisa,
         "neuronxcc.nki.typing": nt,
         "neuronxcc.nki.compiler": ncc,
         **_newer(machine, nl, nisa, nt, nki),

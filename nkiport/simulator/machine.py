@@ -24,14 +24,27 @@ from nkiport.nki.dtypes import (
 from nkiport.nki.targets import Engine
 from nkiport.simulator.access import Access
 from nkiport.simulator.errors import RuleBroken, broken
-from nkiport.simulator.index import Index, Mask
-from nkiport.simulator.masked import held, reduced_part, rows_of
+from nkiport.simulator.index import Mask, as_mask
+from nkiport.simulator.masked import (
+    Part,
+    held,
+    leave_out,
+    matmul_parts,
+    reduced_part,
+    rows_of,
+)
 from nkiport.simulator.memory import Tile
 from nkiport.simulator.trace import Instruction, Trace
 from nkiport.simulator.work import call_of, is_exact, plain, same_place, spread, work_of
 
 TRUTH_OPERANDS = frozenset({"condition", "predicate", "pred", "reduce_res", "dst", "bias", "scale"})
 """Operands that do not decide a result's type."""
+
+
+NOT_ZERO = Problem(
+    "err_psum_accumulation", "+= into PSUM that nobody set to zero",
+    "an accumulator starts at zero", "make it with nl.zeros(..., buffer=nl.psum)",
+)  # fmt: skip
 
 
 class Machine(Access):
@@ -59,18 +72,20 @@ class Machine(Access):
         tiles = {name: each for name, each in given.items() if isinstance(each, Tile)}
         others = {n: each for n, each in given.items() if n not in tiles}
         tiles = {name: self._reachable(op, name, tile, mask) for name, tile in tiles.items()}
+        masks = dict.fromkeys(tiles, where)
+        if op.kind == "matmul":
+            tiles, masks, where = matmul_parts(op, tiles, others, where)
         self._check(op, tiles, others)
-        arrays, undefined = self._arguments(op, tiles, where, exact=is_exact(op, others))
+        arrays, undefined = self._arguments(op, tiles, masks, exact=is_exact(op, others))
+        leave_out(op, arrays, undefined, {n: m for n, m in masks.items() if m is not where}, others)
         values = {n: plain(each) for n, each in others.items()}
         if "accumulator" in op.parameters:
             empty = np.zeros((self.target.partitions, 1), np.float32)
             values["accumulator"] = self._accumulators.setdefault(op.engine, empty)
-        part = None
-        if op.reduces and where is not None:
-            part = reduced_part(op, arrays, undefined, where, others)
+        part = reduced_part(op, arrays, undefined, where, others)
         outcome = op.run(**values, **arrays)
         main, *written = outcome if op.writes else (outcome,)
-        left = spread(undefined, arrays, main if main is not None else written[0])
+        left = spread(op, values, undefined, arrays, main if main is not None else written[0])
         if part is not None:
             main, left = part.whole(main), part.whole(left)
         self._record(op, tiles, others, main, where)
@@ -81,13 +96,20 @@ class Machine(Access):
         for name, each in zip(op.writes, written, strict=True):
             if each is not None and name in tiles:
                 unwritten = left if op.result is None else None
-                at, new = where, np.asarray(each)
-                if part is not None and where is not None and name == "reduce_res":
-                    at, unwritten = rows_of(where, part.shape, tiles[name].ndim), None
-                elif part is not None:
-                    new = part.whole(new)
-                self.write(tiles[name], new, unwritten, at)
+                self._write_beside(name, tiles[name], np.asarray(each), unwritten, where, part)
         return made
+
+    def _write_beside(
+        self, name: str, tile: Tile, new: Array, left: Array | None, mask: Mask | None,
+        part: Part | None,
+    ) -> None:  # fmt: skip
+        """Write to a parameter: what is reduced by rows, all else as the result is."""
+        if part is None or mask is None:
+            self.write(tile, new, left, mask)
+        elif name == "reduce_res":
+            self.write(tile, new, None, rows_of(mask, part.shape, tile.ndim))
+        else:
+            self.write(tile, part.whole(new), left, mask)
 
     def _reachable(self, op: Op, name: str, tile: Tile, mask: Any) -> Tile:
         """Copy a result out of PSUM where an operand must be in SBUF.
@@ -103,7 +125,7 @@ class Machine(Access):
         if mask is None or isinstance(mask, Mask):
             return mask
         if isinstance(mask, bool | np.bool_):
-            return None if mask else Mask(((Index(0, -1, ()), "ge"),))
+            return None if mask else as_mask(value=False)
         raise broken(
             "err_unsupported_expression_in_mask", f"mask={mask!r}",
             "comparisons of index expressions, joined by &", "use nl.where for conditions on data",
@@ -127,14 +149,14 @@ class Machine(Access):
         self._legal.add(key)
 
     def _arguments(
-        self, op: Op, tiles: Mapping[str, Tile], mask: Mask | None, *, exact: bool
+        self, op: Op, tiles: Mapping[str, Tile], masks: Mapping[str, Mask | None], *, exact: bool
     ) -> tuple[dict[str, Array], dict[str, Array]]:
         arrays, undefined = {}, {}
         for name, tile in tiles.items():
             if name in op.writes and not op.reads_written:
                 arrays[name] = tile.values() if not tile.bounds else np.empty(tile.shape)
                 continue
-            values, left = self.read(tile, mask)
+            values, left = self.read(tile, masks[name])
             if not exact and values.dtype != FLOAT32:
                 values = values.astype(np.float32)
             arrays[name] = values
@@ -164,7 +186,8 @@ class Machine(Access):
             here = held(op, mask, first.shape, result.shape, others)
             left = ~here if left is None else left | ~here
             result.values()[~here] = poison(result.dtype)
-            result.mask = mask if not op.reduces or op.keeps_shape else None
+            result.mask = mask.turned() if op.turns else mask
+            result.mask = None if op.reduces and not op.keeps_shape else result.mask
         if left is not None and left.any():
             result.storage.undefined = np.ascontiguousarray(left)
             result.storage.undefined_left = int(left.sum())
@@ -310,17 +333,11 @@ class Machine(Access):
             return
         old, left = self.read(target, None)
         if left is not None:
-            self.report(
-                Problem(
-                    "err_psum_accumulation",
-                    "+= into PSUM that nobody set to zero",
-                    "an accumulator starts at zero",
-                    "make it with nl.zeros(..., buffer=nl.psum)",
-                ),
-                "warning" if self.options.own else "error",
-            )
+            placed = target.storage.placed
+            if not placed:
+                self.report(NOT_ZERO, "warning" if self.options.own else "error")
             old = np.where(left, 0, old)
-            left = None if self.options.own else left
+            left = None if self.options.own or placed else left
         mask = value.mask
         new, _ = self.read(value, None)
         self.write(target, old + new.reshape(old.shape), left, mask)

@@ -10,7 +10,7 @@ from nkiport.nki.dtypes import AnyDType, Array
 from nkiport.nki.op import Buffer, Operand
 from nkiport.simulator.bounds import moved_left, out_of_bounds, span_of, tight
 from nkiport.simulator.errors import broken
-from nkiport.simulator.index import Box, Index, Mask, Term, shrunk
+from nkiport.simulator.index import Box, Index, Mask, Term, as_mask, shrunk
 from nkiport.simulator.storage import Bound, Slice, Storage, contiguous
 from nkiport.simulator.views import Views
 
@@ -22,8 +22,8 @@ class Tile(Views):
     """A strided view of a storage; what a kernel calls a tensor or a tile."""
 
     __slots__ = (
-        "blocks", "bounds", "fresh", "indirect", "machine", "mask", "offset", "shape", "storage",
-        "strides",
+        "blocks", "bounds", "fresh", "indirect", "machine", "mask", "offset", "part_of", "shape",
+        "storage", "strides",
     )  # fmt: skip
     __iter__ = None
     __hash__ = object.__hash__
@@ -49,6 +49,8 @@ class Tile(Views):
         """For each index taken from memory: its values, the stride, the size of the dimension."""
         self.mask: Mask | None = None
         """The mask of the instruction that made it: only there was anything written."""
+        self.part_of: tuple[Tile, Mask] | None = None
+        """The tile that a mask in the brackets left this of, and the mask."""
         self.fresh = False
         """Whether it is an instruction's result that nothing used yet."""
 
@@ -99,8 +101,8 @@ class Tile(Views):
 
     def __getitem__(self, key: Any) -> "Tile":
         keys = key if isinstance(key, tuple) and not isinstance(key, Slice) else (key,)
-        if len(keys) == 1 and isinstance(keys[0], Mask):
-            return self._masked(keys[0])
+        if len(keys) == 1 and isinstance(keys[0], Mask | bool):
+            return self._masked(as_mask(keys[0]))
         keys = self._without_ellipsis(keys)
         if any(isinstance(each, Index | Tile) for each in keys):
             return self._advanced(keys)
@@ -161,9 +163,12 @@ class Tile(Views):
         for dim, index in enumerate(indices):
             if isinstance(index, Tile):
                 values, _ = self.machine.read(index, None)
-                indirect.append((values.astype(np.int64), self.strides[dim], self.shape[dim]))
-                for axis, size in enumerate(index.shape):
-                    sizes[axis - index.ndim] = max(size, sizes.get(axis - index.ndim, 1))
+                places = values.astype(np.int64)
+                if math.prod(index.shape[1:]) == 1:  # rows: one for each partition
+                    places = places.reshape(-1, *(1,) * (ndim - 1))
+                indirect.append((places, self.strides[dim], self.shape[dim]))
+                for axis, size in enumerate(places.shape, -places.ndim):
+                    sizes[axis] = max(size, sizes.get(axis, 1))
                 continue
             offset += index.offset * self.strides[dim]
             for term in index.terms:
@@ -228,7 +233,10 @@ class Tile(Views):
             )  # fmt: skip
         shape = tuple(each.stop - each.start for each in box)
         offset = sum(s * each.start for s, each in zip(self.strides, box, strict=True))
-        return self._view(shape, self.strides, self.offset + offset)
+        made = self._view(shape, self.strides, self.offset + offset)
+        whole, before = self.part_of or (self, Mask(()))
+        made.part_of = (whole, before & mask)
+        return made
 
     def _view(
         self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int | None = None

@@ -64,7 +64,7 @@ class Instructions:
                 "err_psum_accumulation", "accumulate=True onto what no product wrote",
                 "the first product of a place overwrites", "leave accumulate out",
             )  # fmt: skip
-        given = {name: value for name, value in others.items() if name not in UNUSED}
+        given = {n: each for n, each in others.items() if n not in UNUSED - {"perf_mode"}}
         product = BoundOp(OPS["nisa.nc_matmul"], self._machine)(stationary, moving, **given)
         if adds:
             self._machine.accumulate("add", dst, product)

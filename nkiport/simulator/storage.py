@@ -53,6 +53,9 @@ class Storage:
         """How many leading dimensions are blocks: logical copies of a tile."""
         self.name = name
         self.read_only = False
+        self.placed = False
+        """Whether the kernel chose the address: such tensors have no initial values, so an
+        accumulation in PSUM starts with its first product."""
         self.was_read = False
         self.written = False
         self.undefined: Array | None = None

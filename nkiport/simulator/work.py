@@ -50,10 +50,15 @@ def same_place(a: Tile, b: Tile) -> bool:
     )  # fmt: skip
 
 
-def spread(undefined: Mapping[str, Array], arrays: Mapping[str, Array], main: Any) -> Array | None:
+def spread(
+    op: Op, values: Mapping[str, Any], undefined: Mapping[str, Array],
+    arrays: Mapping[str, Array], main: Any,
+) -> Array | None:  # fmt: skip
     """Where a result depends on elements nobody wrote: as finely as shapes tell."""
     if not undefined:
         return None
+    if op.turns or op.kind == "matmul":
+        return _moved(op, values, undefined, arrays)
     shape = np.shape(main)
     out = np.zeros(shape, np.bool_)
     for name, left in undefined.items():
@@ -67,6 +72,20 @@ def spread(undefined: Mapping[str, Array], arrays: Mapping[str, Array], main: An
         else:
             out[...] = True
     return out
+
+
+def _moved(
+    op: Op, values: Mapping[str, Any], undefined: Mapping[str, Array], arrays: Mapping[str, Array]
+) -> Array:
+    """Where an instruction that only moves or multiplies takes the elements nobody wrote."""
+    moves = op.turns or bool(values.get("is_transpose"))
+    others = {n: a if moves else np.ones(a.shape, np.float32) for n, a in arrays.items()}
+    found = [
+        op.run(**values, **{**others, name: left.astype(np.float32)}) != 0
+        for name, left in undefined.items()
+    ]
+    result: Array = np.logical_or.reduce(found)
+    return result
 
 
 def work_of(

@@ -105,6 +105,65 @@ CORNERS |= {
         ),
         lambda g: np.pad(g.a.reshape(64, 4, 6)[:, :3, :5].sum(2), ((0, 0), (0, 1))),
     ),
+    "a transpose under a mask of its source": (
+        (
+            "r = nl.zeros((24, 64), dtype=nl.float32)\n"
+            "r[nl.arange(24)[:, None], nl.arange(64)[None, :]] = nisa.nc_transpose(\n"
+            "    a, mask=(P < 40) & (F < 20))"
+        ),
+        lambda g: np.pad(g.a[:40, :20].T, ((0, 4), (0, 24))),
+    ),
+    "a transposing load under a mask of its source": (
+        (
+            "r = nl.zeros((24, 64), dtype=nl.float32)\n"
+            "r[nl.arange(24)[:, None], nl.arange(64)[None, :]] = nl.load_transpose2d(\n"
+            "    x[P, F + 4], mask=F + 4 < 24)"
+        ),
+        lambda g: np.pad(g.a[:, 4:].T, ((0, 4), (0, 0))),
+    ),
+    "what is moved by the tensor engine keeps apart": (
+        (
+            "u = nl.load(x[P, F], mask=P < 40)\n"
+            "r = nl.copy(nisa.nc_matmul(u, nl.load(nl.shared_identity_matrix(64, nl.float32)),"
+            " is_transpose=True))[0:24, 0:40]"
+        ),
+        lambda g: g.a[:40].T,
+    ),
+    "operands under masks of their own": (
+        (
+            "p = nl.zeros((24, 24), dtype=nl.float32, buffer=nl.psum)\n"
+            "p[nl.arange(24)[:, None], F] += nisa.nc_matmul(a[F < 20][P < 40], b[F >= 3][True])\n"
+            "r = nl.copy(p)"
+        ),
+        lambda g: np.pad(g.a[:40, :20].T @ g.b[:40, 3:], ((0, 4), (3, 0))),
+    ),
+    "an operand that a mask leaves nothing of": (
+        (
+            "p = nl.zeros((24, 24), dtype=nl.float32, buffer=nl.psum)\n"
+            "for k in nl.affine_range(3):\n"
+            "    p += nisa.nc_matmul(a[k < 2], b)\n"
+            "r = nl.copy(p)"
+        ),
+        lambda g: 2 * g.a.T @ g.b,
+    ),
+    "an operand beyond its tensor under a mask": (
+        (
+            "k = nl.arange(24)[:, None]\n"
+            "p = nl.zeros((24, 24), dtype=nl.float32, buffer=nl.psum)\n"
+            "p[k, F] += nl.matmul(a[P, F], b[P, F + 4][F + 4 < 24], transpose_x=True)\n"
+            "q = nl.zeros((64, 8), dtype=nl.float32, buffer=nl.psum)\n"
+            "q[P, nl.arange(8)[None, :]] += nl.matmul(a[P < 40], b[0:24, 0:8])\n"
+            "r = nl.add(nl.copy(p), nl.copy(q)[0:24, 0:1])"
+        ),
+        lambda g: np.pad(g.a.T @ g.b[:, 4:], ((0, 0), (0, 4))) + (g.a @ g.b[:24])[:24, :1],
+    ),
+    "rows that a tile names, of three dimensions": (
+        (
+            "h = x.reshape((64, 4, 6))\n"
+            "r = nl.load(h[i[P, 0], nl.arange(4)[None, :, None], nl.arange(6)[None, None, :]])"
+        ),
+        lambda g: g.a.reshape(64, 4, 6)[g.i[:, 0]],
+    ),
     "a softmax under a mask": (
         "r = nl.zeros((64, 24), dtype=nl.float32)\nr[P, F] = nl.softmax(a, axis=1, mask=F < 9)",
         lambda g: np.pad(

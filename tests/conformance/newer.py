@@ -1,5 +1,6 @@
 """Kernels in the newer dialect, beside what NumPy says of them; inputs as in ``kernels``."""
 
+import ml_dtypes
 import numpy as np
 
 TILE = "nl.ndarray((64, 24), dtype=nl.float32, buffer=nl.sbuf)"
@@ -7,6 +8,11 @@ TILE = "nl.ndarray((64, 24), dtype=nl.float32, buffer=nl.sbuf)"
 
 def made(body, shape="(64, 24)", dtype="nl.float32", buffer="nl.sbuf"):
     return f"r = nl.ndarray({shape}, dtype={dtype}, buffer={buffer})\n{body}"
+
+
+def eighths(a):
+    """Values as 8 bits hold them, two rows for each partition."""
+    return a.reshape(64, 2, 12).astype(ml_dtypes.float8_e5m2).astype(np.float32)
 
 
 ROW = "(64, 1)"
@@ -50,6 +56,14 @@ NEWER = {
         "    nisa.nc_matmul(dst=p, stationary=a[rows], moving=b[rows])\n"
         + made("nisa.tensor_copy(dst=r, src=p)", "(24, 24)"),
         lambda g: g.a.T @ g.b,
+    ),
+    "nc_matmul of double rows": (
+        "u = nl.ndarray((64, 2, 12), dtype=nl.float8_e5m2, buffer=nl.sbuf)\n"
+        "nisa.tensor_copy(dst=u, src=a.reshape((64, 2, 12)))\n"
+        "p = nl.ndarray((12, 12), dtype=nl.float32, buffer=nl.psum)\n"
+        "nisa.nc_matmul(dst=p, stationary=u, moving=u, perf_mode='double_row')\n"
+        + made("nisa.tensor_copy(dst=r, src=p)", "(12, 12)"),
+        lambda g: np.einsum("krm,krn->mn", eighths(g.a), eighths(g.a)),
     ),
     "nc_n_gather": (
         "u = nl.ndarray((64, 24), dtype=nl.uint32, buffer=nl.sbuf)\n"

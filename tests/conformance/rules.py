@@ -220,6 +220,11 @@ RULES = (
         " on_true_tile=t, on_false_value=0.0)",
     ),
     Rule(
+        "err_unsupported_instruction",
+        "u = nisa.nc_matmul(t, t, perf_mode='double_row_gen3')",
+        "u = nisa.nc_matmul(t, t)",
+    ),
+    Rule(
         "err_unsupported_memory",
         "u = nisa.nc_matmul(nl.zeros((128, 8), nl.float32, buffer=nl.psum), t)",
         "u = nisa.nc_matmul(nl.zeros((128, 8), nl.float32), t)",

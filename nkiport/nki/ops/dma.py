@@ -47,6 +47,7 @@ def _turned_becomes_a_tile(call: Call, target: Target) -> Iterator[Problem]:
     "nl",
     cost=costs.moved,
     check=_turned_becomes_a_tile,
+    turns=True,
     sample=tiles("src"),
     kind="dma",
     memory={"src": HBM},

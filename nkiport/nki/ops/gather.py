@@ -169,6 +169,7 @@ def _turns(call: Call, _target: Target) -> Iterator[Problem]:
     "nisa",
     cost=costs.moved,
     check=_turns,
+    turns=True,
     sample=lambda rng: {"src": tile(rng)},
     kind="dma",
     memory={"src": HBM | SBUF},

@@ -42,12 +42,32 @@ def _fits_the_array(call: Call, target: Target) -> Iterator[Problem]:
     stationary, moving = call.operands["stationary"], call.operands["moving"]
     yield from _float_operands(call)
     yield from _same_depth("stationary", stationary.partitions, "moving", moving.partitions)
-    yield from free_limit(
-        "nc_matmul: 'stationary'", stationary.free, target.stationary_fmax, "split M into tiles"
-    )
-    yield from free_limit(
-        "nc_matmul: 'moving'", moving.free, target.moving_fmax, "split N into tiles"
-    )
+    pairs = 2 if _in_pairs(call.attributes.get("perf_mode")) else 1
+    if pairs > 1:
+        yield from _pairs_of_rows(call, target)
+    for name, each, limit, axis in (
+        ("stationary", stationary, target.stationary_fmax, "M"),
+        ("moving", moving, target.moving_fmax, "N"),
+    ):
+        size = each.free // pairs
+        yield from free_limit(f"nc_matmul: '{name}'", size, limit, f"split {axis} into tiles")
+
+
+def _in_pairs(perf_mode: Any) -> bool:
+    """Whether two rows are multiplied in each partition."""
+    return "double_row" in str(perf_mode)
+
+
+def _pairs_of_rows(call: Call, target: Target) -> Iterator[Problem]:
+    """Two rows in each partition: 8-bit types, (K, 2, free), from the second generation on."""
+    if target.generation < 3:  # noqa: PLR2004
+        yield Problem("err_unsupported_instruction", f"double rows on {target.name}", "trn2, trn3")
+    for name, each in call.operands.items():
+        if len(each.shape) < 3 or each.shape[1] != 2 or each.dtype.itemsize != 1:  # noqa: PLR2004
+            yield Problem(
+                "err_shape_mismatch", f"double rows of '{name}' {each.shape} {each.dtype.name}",
+                "(K, 2, free) of an 8-bit floating type", "lay the rows of a pair side by side",
+            )  # fmt: skip
 
 
 @TENSOR.op(
@@ -66,13 +86,18 @@ def nc_matmul(
     moving: Array,
     is_stationary_onezero: bool = False,  # noqa: ARG001
     is_moving_onezero: bool = False,  # noqa: ARG001
-    is_transpose: bool = False,  # noqa: ARG001
+    is_transpose: bool = False,
     tile_position: Any = (),  # noqa: ARG001
     tile_size: Any = (),  # noqa: ARG001
+    perf_mode: Any = None,
 ) -> Array:
     """Multiply ``stationary``, transposed, by ``moving`` into fp32 in PSUM."""
+    if _in_pairs(perf_mode):
+        return np.asarray(np.einsum("krm,krn->mn", stationary, moving))
     left = stationary.reshape(stationary.shape[0], -1)
     right = moving.reshape(moving.shape[0], -1)
+    if is_transpose and np.array_equal(right, np.eye(len(right))):
+        return left.T.copy()  # what is moved keeps apart: no product with the other rows
     return (left.T @ right).reshape(left.shape[1], *moving.shape[1:])
 
 
@@ -142,6 +167,7 @@ def _turn_limits(call: Call, target: Target) -> Iterator[Problem]:
     result_dtype="first",
     kind="move",
     exact=True,
+    turns=True,
 )
 def nc_transpose(data: Array, engine: str | None = None) -> Array:  # noqa: ARG001
     """Swap the partition dimension with the flattened free ones."""
@@ -169,6 +195,7 @@ def _two_dimensions(call: Call, target: Target) -> Iterator[Problem]:
     result_dtype="first",
     kind="move",
     exact=True,
+    turns=True,
 )
 def transpose(x: Array) -> Array:
     """Swap the partition and the free dimension of a tile."""

@@ -110,7 +110,7 @@ def test_a_function_without_a_decorator_writes_the_tensors_it_is_given():
 def test_a_kernel_places_its_tiles_itself_and_adds_up_from_nothing():
     done = ran("placed")
 
-    assert {finding.severity for finding in done.findings} == {"warning"}
+    assert done.findings == ()
     np.testing.assert_allclose(done.outputs[0][:, :16], 2 * X, rtol=1e-6)
 
 
