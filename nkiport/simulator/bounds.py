@@ -41,12 +41,15 @@ def span_of(each: Any, limit: int) -> tuple[int, int, int, bool]:
 
 
 def tight(indices: list[Any]) -> list[Any]:
-    """The indices of a tensor without the axes of size 1 that none of them runs along."""
+    """The indices of a tensor without the axes of size 1 that none of them runs along.
+
+    Partitions and one free dimension stay.
+    """
     if not all(isinstance(each, Index) for each in indices):
         return indices
     used = {term.axis for each in indices for term in each.terms}
-    dropped = common_loose(indices) - used
-    return [each.without(dropped) for each in indices]
+    spare = sorted(common_loose(indices) - used)[: max(each.ndim for each in indices) - 2]
+    return [each.without(frozenset(spare)) for each in indices]
 
 
 def moved_left(index: Index, by: int) -> Index:

@@ -22,6 +22,10 @@ CORNERS = {
         "p, f = nl.arange(64)[:, None, None], nl.arange(24)[None, None, :]\nr = nl.copy(a[p, f])",
         lambda g: g.a[:, None],
     ),
+    "a column by the partitions of a grid": (
+        "p, _ = nl.mgrid[0:64, 0:1]\nr = nl.add(a[p, 3], nl.load(x[p, 5]))",
+        lambda g: g.a[:, 3:4] + g.a[:, 5:6],
+    ),
     "the partitions of a grid stay": (
         "p, f, _ = nl.mgrid[0:1, 0:24, 0:1]\nr = nl.multiply(a, b[p, f])",
         lambda g: g.a * g.b[:1],
