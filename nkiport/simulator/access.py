@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from nkiport.nki import Problem
-from nkiport.nki.checks import fits
+from nkiport.nki.checks import fits_into
 from nkiport.nki.dtypes import (
     BOOL,
     Array,
@@ -143,13 +143,10 @@ class Access(State):
             self._define(tile, None if left is None else left[region], region)
 
     def _shaped(self, tile: Tile, values: Array) -> Array:
-        if values.ndim > tile.ndim or not fits(values.shape, tile.shape):
-            if values.size == tile.size and values.shape[:1] == tile.shape[:1]:
-                return values.reshape(tile.shape)
-        elif all(
-            a in {1, b} for a, b in zip(reversed(values.shape), reversed(tile.shape), strict=False)
-        ):
+        if fits_into(values.shape, tile.shape):
             return values
+        if values.size == tile.size and values.shape[:1] == tile.shape[:1]:
+            return values.reshape(tile.shape)
         raise broken(
             "err_store_dst_shape_smaller_than_other_shape",
             f"a value of shape {values.shape} into a destination of shape {tile.shape}",

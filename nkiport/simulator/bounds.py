@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nkiport.simulator.errors import broken
-from nkiport.simulator.index import Index, common_loose
+from nkiport.simulator.index import Index, common_grid
 from nkiport.simulator.storage import Bound, Slice, Storage
 
 
@@ -40,15 +40,23 @@ def span_of(each: Any, limit: int) -> tuple[int, int, int, bool]:
     )  # fmt: skip
 
 
-def tight(indices: list[Any]) -> list[Any]:
-    """The indices of a tensor without the axes of size 1 that none of them runs along.
+def tight(indices: list[Any], first: int = 0) -> list[Any]:
+    """The indices of a tensor without axes of their grid that are no dimensions of the tile.
 
-    Partitions and one free dimension stay.
+    None of them runs along such an axis, and it has size 1, or lies before that of the partitions
+    (the axis of the index at ``first``, if it is before all others). Partitions and one free
+    dimension stay.
     """
     if not all(isinstance(each, Index) for each in indices):
         return indices
     used = {term.axis for each in indices for term in each.terms}
-    spare = sorted(common_loose(indices) - used)[: max(each.ndim for each in indices) - 2]
+    ndim = max(each.ndim for each in indices)
+    runs = min((term.axis for term in indices[first].terms), default=-ndim)
+    partitions = runs if runs == min(used, default=0) else -ndim
+    spare = sorted(
+        axis for axis, size in common_grid(indices)
+        if axis not in used and (axis < partitions or (size == 1 and axis > -ndim))
+    )[: ndim - 2]  # fmt: skip
     return [each.without(frozenset(spare)) for each in indices]
 
 

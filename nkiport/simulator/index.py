@@ -23,23 +23,27 @@ class Term(NamedTuple):
     step: int
 
 
+Axes = frozenset[tuple[int, int]]
+"""Axes, counted from the right, with their sizes."""
+
+
 class Index:
     """offset + sum of step * position, of broadcast rank ``ndim``.
 
-    ``loose`` names the axes of size 1 of an ``nl.mgrid``: they are no dimensions of a tile that
-    none of its indices runs along.
+    ``grid`` has each axis of the ``nl.mgrid`` it is of, with its size: those that none of a tile's
+    indices runs along may be no dimensions of the tile.
     """
 
-    __slots__ = ("__dict__", "loose", "ndim", "offset", "terms")
+    __slots__ = ("__dict__", "grid", "ndim", "offset", "terms")
     __hash__ = object.__hash__
 
     def __init__(
-        self, ndim: int, offset: int, terms: tuple[Term, ...], loose: frozenset[int] = frozenset()
+        self, ndim: int, offset: int, terms: tuple[Term, ...], grid: Axes = frozenset()
     ) -> None:
         self.ndim = ndim
         self.offset = offset
         self.terms = terms
-        self.loose = loose
+        self.grid = grid
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -74,8 +78,9 @@ class Index:
         terms = tuple(t._replace(axis=_behind(t.axis, dropped)) for t in self.terms
                       if t.axis not in dropped)  # fmt: skip
         ndim = self.ndim - sum(1 for axis in dropped if -axis <= self.ndim)
-        loose = frozenset(_behind(axis, dropped) for axis in self.loose - dropped)
-        return Index(ndim, self.offset, terms, loose)
+        kept = ((axis, size) for axis, size in self.grid if axis not in dropped)
+        grid = frozenset((_behind(axis, dropped), size) for axis, size in kept)
+        return Index(ndim, self.offset, terms, grid)
 
     def __getitem__(self, key: Any) -> "Index":
         keys = key if isinstance(key, tuple) else (key,)
@@ -93,8 +98,8 @@ class Index:
             moved[source - self.ndim] = position - ndim
             source += 1
         terms = tuple(t._replace(axis=moved.get(t.axis, t.axis)) for t in self.terms)
-        loose = frozenset(moved.get(axis, axis) for axis in self.loose)
-        return Index(ndim, self.offset, terms, loose)
+        grid = frozenset((moved.get(axis, axis), size) for axis, size in self.grid)
+        return Index(ndim, self.offset, terms, grid)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise broken(
@@ -104,7 +109,7 @@ class Index:
 
     def __add__(self, other: Any) -> "Index":
         if isinstance(other, int | np.integer):
-            return Index(self.ndim, self.offset + int(other), self.terms, self.loose)
+            return Index(self.ndim, self.offset + int(other), self.terms, self.grid)
         if not isinstance(other, Index):
             return NotImplemented
         terms = {t.axis: t for t in self.terms}
@@ -112,7 +117,7 @@ class Index:
             terms[t.axis] = _joined(terms[t.axis], t) if t.axis in terms else t
         ordered = tuple(terms[axis] for axis in sorted(terms))
         ndim = max(self.ndim, other.ndim)
-        return Index(ndim, self.offset + other.offset, ordered, common_loose((self, other)))
+        return Index(ndim, self.offset + other.offset, ordered, common_grid((self, other)))
 
     __radd__ = __add__
 
@@ -122,7 +127,7 @@ class Index:
         if not isinstance(other, int | np.integer):
             return NotImplemented
         terms = tuple(t._replace(step=t.step * int(other)) for t in self.terms)
-        return Index(self.ndim, self.offset * int(other), terms, self.loose)
+        return Index(self.ndim, self.offset * int(other), terms, self.grid)
 
     __rmul__ = __mul__
 
@@ -189,11 +194,11 @@ def _turned(index: Index) -> Index:
     return Index(2, index.offset, tuple(sorted(terms)))
 
 
-def common_loose(indices: Iterable[Index]) -> frozenset[int]:
-    """The axes that are loose in all indices that have them."""
+def common_grid(indices: Iterable[Index]) -> Axes:
+    """The axes of an ``nl.mgrid`` that are so in all indices that have them."""
     given = [each for each in indices if each.ndim]
-    every = frozenset[int]().union(*(each.loose for each in given))
-    return frozenset(a for a in every if all(a in i.loose or -a > i.ndim for i in given))
+    every = Axes().union(*(each.grid for each in given))
+    return Axes(a for a in every if all(a in i.grid or -a[0] > i.ndim for i in given))
 
 
 def _not_affine(what: str) -> RuleBroken:
@@ -229,10 +234,9 @@ class MGrid:
         keys = key if isinstance(key, tuple) else (key,)
         ndim = len(keys)
         axes = [arange(each.start or 0, each.stop, each.step or 1) for each in keys]
-        sizes = [each.terms[0].size for each in axes]
-        loose = frozenset(at - ndim for at, size in enumerate(sizes) if at and size == 1)
+        grid = Axes((at - ndim, each.terms[0].size) for at, each in enumerate(axes))
         return Grid(
-            Index(ndim, each.offset, (each.terms[0]._replace(axis=position - ndim),), loose)
+            Index(ndim, each.offset, (each.terms[0]._replace(axis=position - ndim),), grid)
             for position, each in enumerate(axes)
         )
 
@@ -278,13 +282,13 @@ class Mask:
         return np.broadcast_shapes(*(expr.shape for expr, _ in self.conditions))
 
     def of_rank(self, ndim: int) -> "Mask":
-        """The same mask over a tile of so many dimensions, which the loose axes are none of."""
+        """The same mask over a tile of so many dimensions, without axes of its grid."""
         more = max((expr.ndim for expr, _ in self.conditions), default=0) - ndim
         if more <= 0:
             return self
         used = {t.axis for expr, _ in self.conditions for t in expr.terms if t.size > 1}
-        loose = common_loose(expr for expr, _ in self.conditions)
-        dropped = frozenset(sorted(loose - used)[:more])
+        grid = {axis for axis, _ in common_grid(expr for expr, _ in self.conditions)}
+        dropped = frozenset(sorted(grid - used)[:more])
         return Mask(tuple((expr.without(dropped), kind) for expr, kind in self.conditions))
 
     def turned(self) -> "Mask | None":

@@ -23,7 +23,7 @@ class Tile(Views):
 
     __slots__ = (
         "blocks", "bounds", "fresh", "indirect", "machine", "mask", "offset", "part_of", "shape",
-        "storage", "strides",
+        "start", "storage", "strides",
     )  # fmt: skip
     __iter__ = None
     __hash__ = object.__hash__
@@ -37,6 +37,7 @@ class Tile(Views):
         offset: int = 0,
         blocks: int = 0,
         bounds: tuple[Bound, ...] = (),
+        start: int = 0,
     ) -> None:
         self.machine = machine
         self.storage = storage
@@ -45,6 +46,8 @@ class Tile(Views):
         self.offset = offset
         self.blocks = blocks
         self.bounds = bounds
+        self.start = start
+        """The first partition."""
         self.indirect: tuple[tuple[Array, int, int], ...] = ()
         """For each index taken from memory: its values, the stride, the size of the dimension."""
         self.mask: Mask | None = None
@@ -122,7 +125,7 @@ class Tile(Views):
 
     def _basic(self, keys: tuple[Any, ...]) -> "Tile":
         keys = (*keys, *(slice(None),) * (self.ndim - sum(1 for k in keys if k is not None)))
-        offset, blocks, dim = self.offset, self.blocks, 0
+        offset, blocks, dim, first = self.offset, self.blocks, 0, self.start
         axes: list[tuple[int, int, int, int, int]] = []  # size, stride, start, step, dimension
         fixed: list[tuple[int, int]] = []
         for each in keys:
@@ -131,7 +134,8 @@ class Tile(Views):
                 continue
             limit, stride = self.shape[dim], self.strides[dim]
             start, size, step, keep = span_of(each, limit)
-            keep = keep or (self.storage.on_chip and dim == self.blocks)
+            if self.storage.on_chip and dim == self.blocks:
+                keep, first = True, first + self._partitions(start, dim)
             offset += start * stride
             if keep:
                 axes.append((size, stride * step, start, step, dim))
@@ -143,7 +147,12 @@ class Tile(Views):
             axes.append((1, 0, 0, 0, -1))
         bounds = tuple(self._bounds_of(axes, fixed))
         shape, strides = tuple(a[0] for a in axes), tuple(a[1] for a in axes)
-        return Tile(self.machine, self.storage, shape, strides, offset, blocks, bounds)
+        return Tile(self.machine, self.storage, shape, strides, offset, blocks, bounds, first)
+
+    def _partitions(self, count: int, dim: int) -> int:
+        """How many partitions so many steps along a dimension are."""
+        stride = self.storage.partition_stride
+        return count * self.strides[dim] // stride if self.storage.on_chip and stride else 0
 
     def _bounds_of(self, axes: Any, fixed: Any) -> Iterator[Bound]:
         for position, (size, _stride, start, step, dim) in enumerate(axes):
@@ -158,7 +167,8 @@ class Tile(Views):
         offset, bounds, indirect = self.offset, [], []
         steps: dict[int, int] = {}
         sizes: dict[int, int] = {}
-        indices = tight([self._as_index(each, dim) for dim, each in enumerate(keys)])
+        first = min(self.blocks, len(keys) - 1)
+        indices = tight([self._as_index(each, dim) for dim, each in enumerate(keys)], first)
         ndim = max(each.ndim for each in indices)
         for dim, index in enumerate(indices):
             if isinstance(index, Tile):
@@ -191,8 +201,10 @@ class Tile(Views):
             bounds = [b._replace(at=moved_left(b.at, moved)) for b in bounds]
         result = Tile(
             self.machine, self.storage, shape, strides, offset, max(0, self.blocks - rest),
-            tuple(bounds),
+            tuple(bounds), self.start,
         )  # fmt: skip
+        if self.blocks < rest and isinstance(indices[first], Index):
+            result.start += self._partitions(indices[first].offset, first)
         result.indirect = tuple(indirect)
         return result
 
@@ -234,6 +246,7 @@ class Tile(Views):
         shape = tuple(each.stop - each.start for each in box)
         offset = sum(s * each.start for s, each in zip(self.strides, box, strict=True))
         made = self._view(shape, self.strides, self.offset + offset)
+        made.start += self._partitions(box[0].start, 0)
         whole, before = self.part_of or (self, Mask(()))
         made.part_of = (whole, before & mask)
         return made
@@ -242,7 +255,7 @@ class Tile(Views):
         self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int | None = None
     ) -> "Tile":
         start = self.offset if offset is None else offset
-        new = Tile(self.machine, self.storage, shape, strides, start, 0, self.bounds)
+        new = Tile(self.machine, self.storage, shape, strides, start, 0, self.bounds, self.start)
         new.indirect = self.indirect
         return new
 
@@ -290,9 +303,8 @@ class Tile(Views):
         if not storage.on_chip or not self.shape:
             return Operand(self.shape, storage.dtype, storage.buffer)
         stride = storage.partition_stride
-        start = self.offset // stride % storage.shape[storage.blocks] if stride else 0
         step = self.strides[0] // stride if stride else 1
-        return Operand(self.shape, storage.dtype, storage.buffer, start, step)
+        return Operand(self.shape, storage.dtype, storage.buffer, self.start, step)
 
     def check_bounds(self, box: Box | None, mask: Array | None = None) -> None:
         """Raise if an index leaves its dimension inside the box, or where the mask is true."""

@@ -76,6 +76,9 @@ class Views:
         if self.storage.on_chip and len(shape) == 1:
             shape, strides = (*shape, 1), (*strides, 0)
         new = type(self)(self.machine, self.storage, shape, strides, start, 0, self.bounds)
+        stride = self.storage.partition_stride
+        if self.storage.on_chip and stride:
+            new.start = start // stride % self.storage.shape[self.storage.blocks]
         self.machine.inside(new)
         if vector_offset is not None:
             rows, _ = self.machine.read(vector_offset, None)
@@ -110,7 +113,10 @@ class Views:
             blocks=old.blocks, name=old.name,
         )  # fmt: skip
         storage.undefined, storage.undefined_left = old.undefined, old.undefined_left
-        return type(self)(self.machine, storage, self.shape, self.strides, self.offset, self.blocks)
+        return type(self)(
+            self.machine, storage, self.shape, self.strides, self.offset, self.blocks, (),
+            self.start,
+        )  # fmt: skip
 
     def assert_shape(self: Any, shape: Any) -> Any:
         """Return the tile; a finding if it has another shape."""

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tests.conformance.kernels import stats
+
 
 def below(g):
     """The elements under a mask that is no rectangle."""
@@ -25,6 +27,36 @@ CORNERS = {
     "a column by the partitions of a grid": (
         "p, _ = nl.mgrid[0:64, 0:1]\nr = nl.add(a[p, 3], nl.load(x[p, 5]))",
         lambda g: g.a[:, 3:4] + g.a[:, 5:6],
+    ),
+    "a row by a later axis of a grid": (
+        (
+            "p, q, f = nl.mgrid[0:64, 0:1, 0:24]\n"
+            "u = nl.load(x[q + 2, f])\nassert u.shape == (1, 24)\n"
+            "r = nl.multiply(a[p, f], u.broadcast_to((64, 24)))"
+        ),
+        lambda g: g.a * g.a[2:3],
+    ),
+    "a row by the last axis of a grid": (
+        (
+            "p, f, q = nl.mgrid[0:64, 0:24, 0:1]\n"
+            "r = nl.multiply(a[p, f], nl.load(x[q, f]).broadcast_to((64, 24)))"
+        ),
+        lambda g: g.a * g.a[:1],
+    ),
+    "a window that begins before its tile": (
+        (
+            "k, l = nl.arange(24)[None, :, None], nl.arange(3)[None, None, :]\n"
+            "r = nl.max(a[nl.arange(64)[:, None, None], k + l - 1], axis=2,\n"
+            "           mask=(k + l - 1 >= 0) & (k + l - 1 < 24))"
+        ),
+        lambda g: np.max([np.pad(g.a, ((0, 0), (1, 1)))[:, s : s + 24] for s in range(3)], 0),
+    ),
+    "a result into a place of one more dimension": (
+        (
+            "p, _, q = nl.mgrid[0:64, 0:24, 0:1]\nk, l = nl.mgrid[0:24, 0:6]\n"
+            "r = nl.zeros((64, 6), dtype=nl.float32)\nr[p, l] = nisa.bn_stats(a[p, k])"
+        ),
+        lambda g: stats(g.a),
     ),
     "the partitions of a grid stay": (
         "p, f, _ = nl.mgrid[0:1, 0:24, 0:1]\nr = nl.multiply(a, b[p, f])",
