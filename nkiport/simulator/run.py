@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -23,6 +24,7 @@ from nkiport.simulator.launch import Kernel
 from nkiport.simulator.machine import Machine
 from nkiport.simulator.namespace import importer
 from nkiport.simulator.options import Options
+from nkiport.simulator.ranges import Range
 from nkiport.simulator.siblings import file_imports
 from nkiport.simulator.subset import entry, with_ticks
 from nkiport.simulator.trace import Trace
@@ -152,7 +154,7 @@ def _builtins(machine: Machine) -> dict[str, Any]:
         "__import__": imports if own else importer(language),
         "__build_class__": builtins.__build_class__,
         "__tick__": machine.tick,
-        "range": lambda *bounds: machine.loop("range", *bounds),
+        "range": partial(Range, partial(machine.loop, "range")),
         "print": lambda *_args, **_kwargs: None,
     }
     imports.builtins = given

@@ -92,6 +92,15 @@ CORNERS = {
         "r = nl.load(x.reshape(shape=(32, 48)))",
         lambda g: g.a.reshape(32, 48),
     ),
+    "a range as Python has it": (
+        (
+            "k = range(2, 24, 3)\nassert (len(k), k[1], k.stop, 8 in k) == (8, 5, 24, True)\n"
+            "r = nl.zeros((64, 8), dtype=nl.float32)\n"
+            "for l, m in enumerate(reversed(k)):\n    r[0:64, l] = nl.copy(a[0:64, m])\n"
+            "for l, m in zip(range(3), k[:3]):\n    r[0:64, l] = nl.copy(b[0:64, m])"
+        ),
+        lambda g: np.concatenate([g.b[:, 2:11:3], g.a[:, 2::3][:, ::-1][:, 3:]], 1),
+    ),
     "tensors as annotations": (
         "from neuronxcc.nki.typing import tensor\nr: tensor[64, 24] = nl.copy(a)",
         lambda g: g.a,
