@@ -6,6 +6,7 @@ import sys
 GENERATORS = (
     ("message schemas", "nkiport.contracts.schema"),
     ("the table of NKI ops", "nkiport.nki.docs"),
+    ("the page of conformance", "tests.conformance.page"),
     ("the OpenAPI document", "lambdas.api.openapi"),
     ("the state machine", "statemachine.render"),
 )

@@ -205,6 +205,7 @@ def language(machine: Machine) -> Namespace:
         "par_dim": ParDim,
         "static_cast": lambda value, dtype: np.asarray(value).astype(as_dtype(dtype))[()],
         "fp32": SimpleNamespace(min=-3.4028235e38),
+        "bfp16": SimpleNamespace(min=-math.inf),
         "device_print": lambda *_args, **_kwargs: None,
         "finfo": _limits_of,
         "nc": lambda cores: cores,
@@ -305,7 +306,7 @@ def modules(machine: Machine) -> dict[str, Any]:
 GONE = frozenset(
     {
         "arange", "mgrid", "par_dim", "gemm_grid", "gemm_stationary_grid", "spmd_dim", "nc",
-        "loop_reduce", "atomic_rmw", "finfo", "fp32", "static_cast",
+        "loop_reduce", "atomic_rmw", "finfo", "fp32", "bfp16", "static_cast",
     }
 )  # fmt: skip
 """Names of the language that the newer dialect does not have any more."""

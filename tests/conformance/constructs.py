@@ -4,6 +4,7 @@ The kernels are as those of ``kernels``: inputs ``a``, ``b``, ``i``, ``j``, ``c`
 ``r``.
 """
 
+import ml_dtypes
 import numpy as np
 
 FULL = (64, 24)
@@ -130,6 +131,7 @@ CONSTRUCTS = {
         lambda _g: np.add.outer(np.arange(128), np.arange(128)),
     ),
     "tile_size": ("r = nl.add(a, nl.tile_size.pmax)", lambda g: g.a + 128),
+    "bfp16": ("r = nl.maximum(a, nl.bfp16.min)", lambda g: g.a),
     "fp32": ("r = nl.maximum(a, nl.fp32.min)", lambda g: g.a),
     "sbuf": ("r = nl.zeros((64, 24), nl.float32, buffer=nl.sbuf)", lambda _g: np.zeros(FULL)),
     "psum": (
@@ -179,6 +181,57 @@ CONSTRUCTS = {
             " dtype=nl.bfloat16), dtype=nl.float32)"
         ),
         lambda _g: np.full(FULL, 256),
+    ),
+    **{
+        f"the type {name}": (
+            f"r = nl.copy(nl.copy(nl.multiply(a, 100.0), dtype=nl.{name}), dtype=nl.float32)",
+            lambda g, kind=kind: (np.float32(100) * g.a).astype(kind),
+        )
+        for name, kind in {
+            "float8_e4m3": ml_dtypes.float8_e4m3,
+            "float8_e5m2": ml_dtypes.float8_e5m2,
+            "float16": np.float16,
+            "tfloat32": np.float32,
+            "bool_": np.bool_,
+        }.items()
+    },
+    **{
+        f"the type {name}": (
+            f"r = nl.copy(nl.copy(nl.multiply(a, 90.0), dtype=nl.{name}), dtype=nl.float32)",
+            lambda g: np.rint(np.float32(90) * g.a),
+        )
+        for name in ("int16", "int32", "uint8", "uint16", "uint32")
+    },
+    "engines": (
+        (
+            "u = nisa.tensor_copy(a, engine=nisa.vector_engine)\n"
+            "u = nisa.tensor_copy(u, engine=nisa.scalar_engine)\n"
+            "u = nisa.tensor_copy(u, engine=nisa.gpsimd_engine)\n"
+            "u = nisa.tensor_copy(u, engine=nisa.engine.vector)\n"
+            "v = nl.copy(nisa.nc_transpose(u, engine=nisa.tensor_engine))\n"
+            "r = nl.copy(nisa.nc_transpose(v, engine=nisa.unknown_engine))"
+        ),
+        lambda g: g.a,
+    ),
+    "the chip's generation": (
+        "r = nl.add(a, 1.0 if nisa.get_nc_version() == nisa.nc_version.gen2 else 2.0)",
+        lambda g: g.a + 1,
+    ),
+    "sums over instructions": (
+        (
+            "r = nl.ndarray((64, 1), dtype=nl.float32)\n"
+            "for k, cmd in enumerate((nisa.reduce_cmd.reset_reduce, nisa.reduce_cmd.reduce)):\n"
+            "    u = nisa.activation(nl.exp, a, reduce_op=nl.add, reduce_res=r, reduce_cmd=cmd)"
+        ),
+        lambda g: 2 * np.exp(g.a).sum(1, keepdims=True),
+    ),
+    "how a copy is carried out": (
+        (
+            "r = nl.ndarray((64, 24), dtype=nl.float32)\n"
+            "nisa.dma_copy(dst=r, src=x, dge_mode=nisa.dge_mode.none,\n"
+            "              oob_mode=nisa.oob_mode.error)"
+        ),
+        lambda g: g.a,
     ),
     "operators": ("r = -(a + b) * 2.0 - a / b", lambda g: -(g.a + g.b) * 2 - g.a / g.b),
 }

@@ -3,6 +3,8 @@
 import ml_dtypes
 import numpy as np
 
+from tests.conformance.kernels import replaced, shared_lists
+
 TILE = "nl.ndarray((64, 24), dtype=nl.float32, buffer=nl.sbuf)"
 
 
@@ -16,6 +18,11 @@ def eighths(a):
 
 
 ROW = "(64, 1)"
+LARGEST = "v = nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.sbuf)\nnisa.max8(dst=v, src=a)\n"
+CHOSEN = (
+    "u = nl.ndarray((64, 24), dtype=nl.uint8, buffer=nl.sbuf)\n"
+    "nisa.tensor_scalar(dst=u, data=i, op0=nl.greater_equal, operand0=8)\n"
+)
 NEWER = {
     "activation": (
         made("nisa.activation(dst=r, op=nl.exp, data=a, bias=c, scale=0.5)"),
@@ -136,5 +143,57 @@ NEWER = {
         + made("nisa.tensor_copy(dst=r, src=a.ap([[24, 64], [1, 4]], scalar_offset=reg,"
                " indirect_dim=1))", "(64, 4)"),
         lambda g: g.a[:, g.i[0, 0] : g.i[0, 0] + 4],
+    ),
+    "dropout": (made("nisa.dropout(dst=r, data=a, prob=1.0)"), lambda g: 0 * g.a),
+    "local_gather": (
+        "u = nl.ndarray((64, 2), dtype=nl.uint16, buffer=nl.sbuf)\n"
+        "nisa.tensor_copy(dst=u, src=i[0:64, 0:2])\n"
+        + made("nisa.local_gather(dst=r, src_buffer=a, index=u)", "(64, 32)"),
+        shared_lists,
+    ),
+    "nc_find_index8": (
+        LARGEST + made("nisa.nc_find_index8(dst=r, data=a, vals=v)", "(64, 8)", "nl.uint32"),
+        lambda g: np.argsort(-g.a, axis=1)[:, :8],
+    ),
+    "nc_match_replace8": (
+        LARGEST + made("nisa.nc_match_replace8(dst=r, data=a, vals=v, imm=-1.0)"), replaced,
+    ),
+    "nc_stream_shuffle": (
+        made("nisa.tensor_copy(dst=r, src=b)\n"
+             "nisa.nc_stream_shuffle(src=a, dst=r, shuffle_mask=[1, 0] + [255] * 30)"),
+        lambda g: np.concatenate(
+            [np.concatenate([g.a[s : s + 2][::-1], g.b[s + 2 : s + 32]]) for s in (0, 32)]
+        ),
+    ),
+    "register_move": (
+        "s, q = nisa.register_alloc(3), nisa.register_alloc()\nnisa.register_move(q, s)\n"
+        + made("nisa.register_store(r, q)", "(64, 24)", "nl.int32"),
+        lambda _g: np.full((64, 24), 3),
+    ),
+    "select_reduce": (
+        CHOSEN + made("nisa.select_reduce(dst=r, predicate=u, on_true=a, on_false=-3.0)"),
+        lambda g: np.where(g.i >= 8, g.a, -3),
+    ),
+    "sequence_bounds": (
+        "s = nl.ndarray((1, 24), dtype=nl.float32, buffer=nl.sbuf)\n"
+        "nisa.memset(dst=s, value=1.0)\nnisa.memset(dst=s[0:1, 8:24], value=2.0)\n"
+        + made("nisa.sequence_bounds(dst=r, segment_ids=s)", "(1, 2, 24)"),
+        lambda _g: np.array([[[0] * 8 + [8] * 16, [8] * 8 + [24] * 16]]),
+    ),
+    "tensor_copy_predicated": (
+        CHOSEN
+        + made("nisa.tensor_copy(dst=r, src=b)\n"
+               "nisa.tensor_copy_predicated(src=a, dst=r, predicate=u)"),
+        lambda g: np.where(g.i >= 8, g.a, g.b),
+    ),
+    "tensor_partition_reduce": (
+        made("nisa.tensor_partition_reduce(dst=r, op=nl.add, data=a)", "(1, 24)"),
+        lambda g: g.a.sum(0, keepdims=True),
+    ),
+    "tensor_scalar_reduce": (
+        f"s = {TILE}\n"
+        + made("nisa.tensor_scalar_reduce(dst=s, data=a, op0=nl.multiply, operand0=2.0,"
+               " reduce_op=nl.add, reduce_res=r)", ROW),
+        lambda g: 2 * g.a.sum(1, keepdims=True),
     ),
 }  # fmt: skip
