@@ -14,7 +14,7 @@ from nkiport.contracts.capture import Capture, Reference
 from nkiport.contracts.errors import CaptureFailed
 from nkiport.contracts.judgement import Oracle
 from nkiport.sandbox import ChildResult, Limits, run_child
-from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_arrays
+from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_trials
 
 MODULE = "nkiport.capture.reference_child"
 INTERPRETED = {"TRITON_INTERPRET": "1"}
@@ -65,10 +65,9 @@ class ChildReferences:
                 "mode": "golden",
                 "reference": oracle.reference.model_dump(mode="json"),
                 "names": [(spec.name, spec.role) for spec in oracle.inputs],
-                "trials": [
-                    write_arrays(given, [trial[spec.name] for spec in oracle.inputs])
-                    for trial in trials
-                ],
+                "trials": write_trials(
+                    given, [[trial[spec.name] for spec in oracle.inputs] for trial in trials]
+                ),
                 "precisions": precisions,
             }
             answer = self._run(ask, scratch)

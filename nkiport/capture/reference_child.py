@@ -7,7 +7,7 @@ from typing import Any
 
 from nkiport.contracts.capture import Reference
 from nkiport.contracts.errors import CaptureFailed
-from nkiport.sandbox.buffers import read_arrays, write_arrays
+from nkiport.sandbox.buffers import read_trials, write_arrays
 
 
 def main(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,12 +31,12 @@ def _goldens(reference: Reference, tree: Path, request: Mapping[str, Any]) -> di
 
     answer: dict[str, Any] = {}
     with Path("inputs.bin").open("rb") as given:
-        trials = [read_arrays(given, each) for each in request["trials"]]
+        trials = read_trials(given, request["trials"])
     with Path("outputs.bin").open("r+b") as outputs:
         for precision in request["precisions"]:
             answer[precision] = []
+            run = Runnable(reference, tree)
             for arrays in trials:
-                run = Runnable(reference, tree)
                 tensors = [to_torch(each, wide=precision == "float64") for each in arrays]
                 named = list(zip(request["names"], tensors, strict=True))
                 weights = {name: tensor for (name, role), tensor in named if role == "weight"}

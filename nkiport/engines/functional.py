@@ -18,7 +18,7 @@ from nkiport.contracts.tensors import InputSpec
 from nkiport.engines import functional_child
 from nkiport.judge.draws import Trial, draw_trial
 from nkiport.sandbox import ChildResult, Limits, run_child
-from nkiport.sandbox.buffers import Array, Unreadable, on_device, read_arrays, write_arrays
+from nkiport.sandbox.buffers import Array, Unreadable, on_device, read_arrays, write_trials
 from nkiport.simulator import Estimate
 from nkiport.simulator import check as static_check
 
@@ -94,7 +94,7 @@ class FunctionalEngine:
             request = {
                 "source": source, "target": self.target, "seconds": self._limits.wall_seconds,
                 "names": list(trials[0]),
-                "trials": [write_arrays(given, map(on_device, t.values())) for t in trials],
+                "trials": write_trials(given, [list(t.values()) for t in trials], on_device),
                 **options,
             }  # fmt: skip
             child = self._child(request, scratch)

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nkiport.sandbox.buffers import Array, read_arrays, write_arrays
-from nkiport.simulator import Options, Simulation, estimate, simulate
+from nkiport.sandbox.buffers import read_trials, write_arrays
+from nkiport.simulator import Candidate, Options, Simulation, estimate
 
 
 def main(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -15,15 +15,16 @@ def main(request: Mapping[str, Any]) -> dict[str, Any]:
     With ``twice``, the first trial runs again with other values in fresh memory, and its outputs
     come last; with ``estimate``, the first trial's cost is added.
     """
-    names, trials = request["names"], request["trials"]
+    candidate = Candidate(request["source"], target=request["target"])
     answer: dict[str, Any] = {"trials": []}
     with Path("inputs.bin").open("rb") as given, Path("outputs.bin").open("r+b") as outputs:
-        arrays = [dict(zip(names, read_arrays(given, each), strict=True)) for each in trials]
+        trials = read_trials(given, request["trials"])
+        arrays = [dict(zip(request["names"], each, strict=True)) for each in trials]
         plan = [(each, "nan") for each in arrays]
         if request.get("twice"):
             plan.append((arrays[0], "zeros"))
         for inputs, fresh in plan:
-            done = _simulate(request, inputs, fresh)
+            done = candidate.run(inputs, options=_options(request, fresh))
             answer["trials"].append(_told(done, write_arrays(outputs, done.outputs)))
             if not done.ok:
                 break
@@ -32,9 +33,8 @@ def main(request: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _simulate(request: Mapping[str, Any], inputs: Mapping[str, Array], fresh: Any) -> Simulation:
-    options = Options(fresh=fresh, max_seconds=request["seconds"])
-    return simulate(request["source"], inputs, target=request["target"], options=options)
+def _options(request: Mapping[str, Any], fresh: Any) -> Options:
+    return Options(fresh=fresh, max_seconds=request["seconds"])
 
 
 def _told(done: Simulation, outputs: list[dict[str, Any]]) -> dict[str, Any]:

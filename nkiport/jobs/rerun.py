@@ -15,7 +15,7 @@ from nkiport.contracts.errors import CaptureFailed
 from nkiport.contracts.judgement import Check, Oracle
 from nkiport.delivery import evidence_in
 from nkiport.engines import FunctionalEngine
-from nkiport.judge.draws import draw_trial, plan
+from nkiport.judge.draws import draw_trials, plan
 from nkiport.judge.numbers import compare
 
 Array = Any
@@ -29,7 +29,7 @@ def rerun_files(*, evidence: Path, candidate: Path, tree: Path) -> tuple[str, ..
     """
     found = evidence_in(evidence.read_bytes())
     oracle, source = found.oracle, candidate.read_text()
-    trials = [draw_trial(oracle.inputs, found.seed.seed, each) for each in plan(oracle.inputs)]
+    trials = draw_trials(oracle.inputs, found.seed.seed)
     engine = FunctionalEngine(found.target)
     compiled = engine.compile(source, oracle.inputs)
     if wrong := _failed(compiled):
@@ -56,13 +56,13 @@ def _golden(
         raise CaptureFailed(
             f"'{oracle.reference.symbol}' is a bare Triton kernel; repeat it with 'nkiport submit'"
         )
-    answers = []
+    answers, run = [], Runnable(oracle.reference, tree)
     with _importing(tree, tree / oracle.reference.file):
         for trial in trials:
             tensors = {name: to_torch(array, wide=wide) for name, array in trial.items()}
             inputs = [tensors[s.name] for s in oracle.inputs if s.role == "input"]
             weights = {s.name: tensors[s.name] for s in oracle.inputs if s.role == "weight"}
-            said = Runnable(oracle.reference, tree)(inputs, weights, wide=wide)
+            said = run(inputs, weights, wide=wide)
             answers.append([from_torch(each) for each in said])
     return answers
 

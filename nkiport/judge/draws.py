@@ -49,14 +49,29 @@ class Trials:
 
     def trials(self, oracle: Oracle, seed: Seed) -> list[Mapping[str, Array]]:
         """One mapping of input name to array, in call order, for each trial of the plan."""
-        return [draw_trial(oracle.inputs, seed.seed, trial) for trial in plan(oracle.inputs)]
+        return draw_trials(oracle.inputs, seed.seed)
 
 
-def draw_trial(inputs: Sequence[InputSpec], seed: int, trial: Trial) -> Mapping[str, Array]:
-    """Draw one trial; every input has a random stream of its own."""
+def draw_trials(inputs: Sequence[InputSpec], seed: int) -> list[Mapping[str, Array]]:
+    """Draw every trial of the plan; what a trial does not move is the first trial's own array."""
+    first, *others = plan(inputs)
+    start = draw_trial(inputs, seed, first)
+    return [start, *(draw_trial(inputs, seed, each, start) for each in others)]
+
+
+def draw_trial(
+    inputs: Sequence[InputSpec], seed: int, trial: Trial, start: Mapping[str, Array] | None = None
+) -> Mapping[str, Array]:
+    """Draw one trial; every input has a random stream of its own.
+
+    ``start`` is the plan's first trial, if it is drawn already: what is not moved is taken from it.
+    """
+    kept = start if start and trial.moved else {}
     moved_stream = len(inputs) + 100
     return {
-        spec.name: draw(
+        spec.name: kept[spec.name]
+        if spec.name in kept and spec.name != trial.moved
+        else draw(
             spec,
             trial.distribution,
             np.random.default_rng(

@@ -1,6 +1,6 @@
 """Arrays across a process border as raw bytes: nothing is unpickled, every dtype survives."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, Any, cast
 
 import ml_dtypes
@@ -49,6 +49,27 @@ def write_arrays(file: IO[bytes], arrays: Iterable[Array]) -> list[dict[str, Any
         described.append({"shape": list(array.shape), "dtype": array.dtype.name})
     file.flush()
     return described
+
+
+def write_trials(
+    file: IO[bytes], trials: Sequence[Sequence[Array]], as_: Callable[[Array], Array] = np.asarray
+) -> dict[str, Any]:
+    """Append the arrays of trials, ``as_`` they are held there; what trials share goes once.
+
+    Return what ``read_trials`` must know, as JSON.
+    """
+    distinct = {id(each): each for trial in trials for each in trial}
+    places = {key: place for place, key in enumerate(distinct)}
+    return {
+        "arrays": write_arrays(file, map(as_, distinct.values())),
+        "trials": [[places[id(each)] for each in trial] for trial in trials],
+    }
+
+
+def read_trials(file: IO[bytes], described: Mapping[str, Any]) -> list[list[Array]]:
+    """Read the trials that a parent wrote; arrays that trials share are one, and read-only."""
+    arrays = [_read(file, each) for each in described["arrays"]]
+    return [[arrays[place] for place in trial] for trial in described["trials"]]
 
 
 def read_arrays(file: IO[bytes], described: Sequence[Mapping[str, Any]]) -> list[Array]:

@@ -6,8 +6,9 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,81 @@ class Simulation:
         return all(each.severity != "error" for each in self.findings)
 
 
+class Candidate:
+    """A candidate's text, checked and compiled once for any number of runs."""
+
+    def __init__(
+        self, source: str, *, target: TargetName = "trn1", own: bool = False,
+        file_name: str = Options.file_name,
+    ) -> None:  # fmt: skip
+        self.findings = _found(source, target, own=own)
+        self._target = _target(target)
+        self._source = source
+        self._file_name = file_name
+
+    @property
+    def sound(self) -> bool:
+        """Whether the static check found no error; a file that is not sound is not run."""
+        return all(each.severity != "error" for each in self.findings)
+
+    def run(
+        self,
+        inputs: Mapping[str, Array],
+        *,
+        options: Options = Options(),  # noqa: B008 - frozen
+        launch: Launch = Launch(),
+    ) -> Simulation:
+        """Run ``forward``, or the only kernel, on the inputs in order, on a machine of its own."""
+        machine = Machine(self._target, options)
+        readers: dict[str, list[Any]] = {name: [] for name in inputs}
+        outputs: tuple[Array, ...] = ()
+        if self.sound:
+            with np.errstate(all="ignore"):
+                outputs = self._run(inputs, machine, readers, launch)
+        return Simulation(
+            outputs,
+            (*self.findings, *machine.findings.values()),
+            machine.trace(),
+            tuple(n for n, storages in readers.items() if any(s.was_read for s in storages)),
+        )
+
+    @cached_property
+    def _entry(self) -> str:
+        return entry(self._tree) or ""
+
+    @cached_property
+    def _tree(self) -> ast.Module:
+        return ast.parse(self._source)
+
+    @cached_property
+    def _code(self) -> CodeType:
+        code: CodeType = compile(with_ticks(self._tree), self._file_name, "exec", dont_inherit=True)
+        return code
+
+    def _run(
+        self, inputs: Mapping[str, Array], machine: Machine, readers: dict[str, list[Any]],
+        launch: Launch,
+    ) -> tuple[Array, ...]:  # fmt: skip
+        name = launch.kernel or self._entry
+        names: dict[str, Any] = {"__name__": "candidate", "__builtins__": _builtins(machine)}
+        if machine.options.own:
+            names["__file__"] = self._file_name
+        try:
+            exec(self._code, names)  # noqa: S102 - the sandbox's child runs this
+            given = [HostTensor(values, n, readers[n]) for n, values in inputs.items()]
+            function = names[name]
+            if launch.kernel and not isinstance(function, Kernel):
+                function = Kernel(machine, function)
+            called = function[launch.grid] if launch.grid else function
+            args, named = _bound(function, given, launch.arguments)
+            return _arrays(called(*args, **named))
+        except RuleBroken as error:
+            machine.report(error.problem, "error", _line(error, machine))
+        except Exception as error:  # noqa: BLE001 - whatever a candidate raises is its finding
+            machine.report(_problem(error, names), "error", _line(error, machine))
+        return ()
+
+
 def simulate(
     source: str,
     inputs: Mapping[str, Array],
@@ -77,53 +153,17 @@ def simulate(
     and the candidate's own errors are findings with their line; nothing is raised for them. A
     file that fails the static check is not run.
     """
-    machine = Machine(_target(target), options)
-    found = _found(source, target, options)
-    readers: dict[str, list[Any]] = {name: [] for name in inputs}
-    outputs: tuple[Array, ...] = ()
-    if not any(each.severity == "error" for each in found):
-        with np.errstate(all="ignore"):
-            outputs = _run(source, inputs, machine, readers, launch)
-    return Simulation(
-        outputs,
-        (*found, *machine.findings.values()),
-        machine.trace(),
-        tuple(n for n, storages in readers.items() if any(s.was_read for s in storages)),
-    )
+    read = Candidate(source, target=target, own=options.own, file_name=options.file_name)
+    return read.run(inputs, options=options, launch=launch)
 
 
 _target = target
 
 
-def _found(source: str, target: TargetName, options: Options) -> tuple[Finding, ...]:
+def _found(source: str, target: TargetName, *, own: bool) -> tuple[Finding, ...]:
     """What the static check says. In a file of one's own a name is missed where it is used."""
-    found = check(source, target=target, own=options.own)
-    return tuple(f for f in found if not options.own or f.code != "err_unknown_name")
-
-
-def _run(
-    source: str, inputs: Mapping[str, Array], machine: Machine, readers: dict[str, list[Any]],
-    launch: Launch,
-) -> tuple[Array, ...]:  # fmt: skip
-    tree = ast.parse(source)
-    name = launch.kernel or entry(tree) or ""
-    names: dict[str, Any] = {"__name__": "candidate", "__builtins__": _builtins(machine)}
-    if machine.options.own:
-        names["__file__"] = machine.options.file_name
-    try:
-        exec(_compiled(tree, machine), names)  # noqa: S102 - the sandbox's child runs this
-        given = [HostTensor(values, n, readers[n]) for n, values in inputs.items()]
-        function = names[name]
-        if launch.kernel and not isinstance(function, Kernel):
-            function = Kernel(machine, function)
-        called = function[launch.grid] if launch.grid else function
-        args, named = _bound(function, given, launch.arguments)
-        return _arrays(called(*args, **named))
-    except RuleBroken as error:
-        machine.report(error.problem, "error", _line(error, machine))
-    except Exception as error:  # noqa: BLE001 - whatever a candidate raises is its finding
-        machine.report(_problem(error, names), "error", _line(error, machine))
-    return ()
+    found = check(source, target=target, own=own)
+    return tuple(f for f in found if not own or f.code != "err_unknown_name")
 
 
 def _bound(
@@ -137,10 +177,6 @@ def _bound(
             break
         args.append(named.pop(parameter) if parameter in named else waiting.pop(0))
     return [*args, *waiting], named
-
-
-def _compiled(tree: ast.Module, machine: Machine) -> Any:
-    return compile(with_ticks(tree), machine.options.file_name, "exec", dont_inherit=True)
 
 
 def _builtins(machine: Machine) -> dict[str, Any]:
