@@ -29,7 +29,7 @@ def run_suite(
     ),
     backend: Annotated[str, typer.Option(help="recipes or claude")] = "recipes",
     jobs: Annotated[int, typer.Option(min=1, help="tasks at a time")] = 1,
-    time_limit: Annotated[float, typer.Option(help="seconds for a task")] = 120.0,
+    time_limit: Annotated[float, typer.Option(help="seconds for a task")] = 300.0,
     max_bytes: Annotated[int, typer.Option(help="largest task file")] = 256 * 1024,
     full: Annotated[bool, typer.Option("--full", help="full instead of reduced shapes")] = False,
 ) -> None:

@@ -42,7 +42,7 @@ def run(
     *,
     backend: str = "recipes",
     jobs: int = 1,
-    time_limit: float = 120.0,
+    time_limit: float = 300.0,
     max_bytes: int = 256 * 1024,
     only: Iterable[str] = (),
     full: bool = False,

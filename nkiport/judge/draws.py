@@ -18,30 +18,45 @@ Distribution = Literal["normal", "large", "small", "constant", "one_hot", "mixed
 
 LARGE, SMALL = 1e3, 1e-3
 """Factors on the declared spread: overflow, and values lost beside an epsilon."""
+MOST_MOVED = 32
+"""Trials that move inputs; each is a run of the candidate, and a deep network has hundreds."""
 DECADES = 3.0
 """The mixed distribution spans this many powers of ten to either side."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial of the plan; ``moved`` is the only input that differs from the first trial."""
+    """One trial of the plan; only the inputs ``moved``, if any, differ from the first trial."""
 
     distribution: Distribution
     stream: int
-    moved: str | None = None
+    moved: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
         """How reports name it."""
-        return f"{self.distribution}, '{self.moved}' redrawn" if self.moved else self.distribution
+        return f"{self.distribution}, {self.named} redrawn" if self.moved else self.distribution
+
+    @property
+    def named(self) -> str:
+        """The inputs that are moved, for people."""
+        first, *others = self.moved or ("nothing",)
+        return f"'{first}'" + (f" and {len(others)} more" if others else "")
 
 
 def plan(inputs: Sequence[InputSpec]) -> tuple[Trial, ...]:
-    """What is tried: two seeds, the hard distributions, then each input moved by itself."""
+    """What is tried: two seeds, the hard distributions, then each input moved by itself.
+
+    More than ``MOST_MOVED`` inputs are moved several at a time, neighbours (a layer's weight and
+    its bias) in different trials. Every trial compares every value, so that an input of such a
+    network can be ignored only where the tolerance does not see it.
+    """
     hard: tuple[Distribution, ...] = ("large", "small", "constant", "one_hot", "mixed")
     several = (Trial("normal", 0), Trial("normal", 1))
-    alone = tuple(Trial("normal", 0, moved=spec.name) for spec in inputs)
-    return (*several, *(Trial(each, 2 + i) for i, each in enumerate(hard)), *alone)
+    names = [spec.name for spec in inputs]
+    shares = (tuple(names[first::MOST_MOVED]) for first in range(min(MOST_MOVED, len(names))))
+    moves = (Trial("normal", 0, moved=share) for share in shares)
+    return (*several, *(Trial(each, 2 + i) for i, each in enumerate(hard)), *moves)
 
 
 class Trials:
@@ -70,12 +85,12 @@ def draw_trial(
     moved_stream = len(inputs) + 100
     return {
         spec.name: kept[spec.name]
-        if spec.name in kept and spec.name != trial.moved
+        if spec.name in kept and spec.name not in trial.moved
         else draw(
             spec,
             trial.distribution,
             np.random.default_rng(
-                [seed, moved_stream if spec.name == trial.moved else trial.stream, position]
+                [seed, moved_stream if spec.name in trial.moved else trial.stream, position]
             ),
         )
         for position, spec in enumerate(inputs)

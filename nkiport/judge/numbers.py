@@ -240,19 +240,19 @@ def _own(pair: Compared) -> float:
 
 
 def _moves(oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs) -> Check:
-    """Redraw one input: where the reference's outputs move, the candidate's must."""
-    found, unmoved = [], []
+    """Redraw an input: where the reference's outputs move, the candidate's must."""
+    found, unmoved = [], list[str]()
     for trial, mine, wide in zip(trials, got, golden, strict=True):
-        if trial.moved is None:
+        if not trial.moved:
             continue
         if not _changed(wide, golden[0]):
-            unmoved.append(trial.moved)
+            unmoved += trial.moved
         elif not _changed(mine, got[0]):
             found.append(
                 Finding(
-                    code="numbers_input_ignored", asked=f"a new '{trial.moved}' changes no output",
+                    code="numbers_input_ignored", asked=f"a new {trial.named} changes no output",
                     allowed="outputs that depend on every input, as the reference's do",
-                    fix=f"use '{trial.moved}'",
+                    fix=f"use {trial.named}",
                 )
             )  # fmt: skip
     said = f"every one of {len(oracle.inputs) - len(unmoved)} inputs moves the outputs"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nkiport.contracts.capture import Reference
 from nkiport.contracts.judgement import Oracle, Requirements
 from nkiport.contracts.tensors import InputSpec, TensorSpec
-from nkiport.judge.draws import Trial, draw_trial, plan
+from nkiport.judge.draws import MOST_MOVED, Trial, draw_trial, draw_trials, plan
 from nkiport.judge.numbers import compare
 
 SHAPE = (5, 7)
@@ -25,7 +25,7 @@ def oracle(dtype="float32"):
     )  # fmt: skip
 
 
-TRIALS = (Trial("normal", 0), Trial("normal", 0, moved="x"))
+TRIALS = (Trial("normal", 0), Trial("normal", 0, moved=("x",)))
 RNG = np.random.default_rng(0)
 GOLDEN = [RNG.standard_normal(SHAPE) for _ in TRIALS]
 
@@ -122,7 +122,23 @@ def test_trials_follow_from_the_seed_alone_and_move_one_input_at_a_time(seed):
         assert all(np.array_equal(arrays[n], again[trial][n]) for n in arrays)
         if trial.moved:
             changed = {n for n in arrays if not np.array_equal(arrays[n], first[n])}
-            assert changed == {trial.moved}
+            assert changed == set(trial.moved)
+
+
+def test_a_network_of_many_weights_moves_each_in_one_trial_and_neighbours_apart():
+    inputs = tuple(InputSpec(name=f"w{n}", shape=(2,), role="weight") for n in range(70))
+    moves = [trial.moved for trial in plan(inputs) if trial.moved]
+    trials = draw_trials(inputs, 5)
+
+    assert len(moves) == MOST_MOVED
+    assert sorted(n for names in moves for n in names) == sorted(spec.name for spec in inputs)
+    assert not any({"w0", "w1"} <= set(names) for names in moves)
+    assert all(
+        trials[0][name] is arrays[name]
+        for trial, arrays in zip(plan(inputs), trials, strict=True)
+        if trial.moved
+        for name in set(arrays) - set(trial.moved)
+    )
 
 
 @pytest.mark.parametrize(
