@@ -33,31 +33,41 @@ def shortest(pieces: Iterable[Piece]) -> Pattern:
 def project(out: Pattern, shape: Sequence[int], strides: Sequence[int]) -> Pattern | None:
     """The pattern of an operand over the space of its consumer.
 
-    ``out`` is the consumer's own pattern (stride 0 where its result does not vary), ``shape`` its
-    result's shape, ``strides`` the operand's along that shape. None if the sizes do not nest.
+    ``out`` is the consumer's own pattern (stride 0 where its result does not vary, else the step
+    through its result, which may be walked in any order), ``shape`` its result's shape, ``strides``
+    the operand's along that shape. None if the sizes do not nest.
 
     >>> project(((32, 1),), (4, 8), (0, 1))
     ((4, 0), (8, 1))
+    >>> project(((8, 1), (4, 8)), (4, 8), (0, 1))
+    ((8, 1), (4, 0))
     """
-    dims = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]
     pieces: list[Piece] = []
     for size, stride in reversed(out):
-        if stride == 0:
-            pieces.append((size, 0))
-            continue
-        rest = size
-        while rest > 1:
-            if not dims:
+        walked = [(size, 0)] if stride == 0 else _walked(size, stride, shape, strides)
+        if walked is None:
+            return None
+        pieces += walked
+    reached = math.prod(size for size, stride in out if stride)
+    return shortest(reversed(pieces)) if reached == math.prod(shape) else None
+
+
+def _walked(
+    size: int, place: int, shape: Sequence[int], strides: Sequence[int]
+) -> list[Piece] | None:
+    """The operand's pieces, innermost first, for so many steps of ``place`` through the result."""
+    found: list[Piece] = []
+    below = 1
+    for dim, step in zip(reversed(shape), reversed(strides), strict=True):
+        skipped, ahead = divmod(place, below)
+        if size > 1 and skipped < dim:
+            take = min(dim // skipped, size) if skipped and not ahead else 0
+            if not take or dim % skipped or (dim // skipped) % take or size % take:
                 return None
-            dim, step = dims.pop()
-            take = min(dim, rest)
-            if dim % take or rest % take:
-                return None
-            pieces.append((take, step))
-            rest //= take
-            if dim > take:
-                dims.append((dim // take, step * take))
-    return None if dims else shortest(reversed(pieces))
+            found.append((take, step * skipped))
+            size, place = size // take, place * take
+        below *= dim
+    return found if size == 1 else None
 
 
 def restride(
