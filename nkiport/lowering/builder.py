@@ -81,6 +81,7 @@ class Builder:
 
     names: set[str] = field(default_factory=set)
     ops: list[Op] = field(default_factory=list)
+    makers: dict[str, Op] = field(default_factory=dict)
     dtypes: dict[str, DType] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     """How many elements each value is stored with."""
@@ -112,12 +113,13 @@ class Builder:
         dtype = self.kind(op.dtype)
         named = replace(op, name=self.fresh(op.name), source=self.source, dtype=dtype)
         self.ops.append(named)
+        self.makers[named.name] = named
         self.know(named.name, op.dims, dtype)
         return whole(named.name, named.dims)
 
     def argument_of(self, kind: str, use: Operand) -> Operand | None:
         """What such an operation was applied to, if it made just this; None otherwise."""
-        made = next((op for op in self.ops if isinstance(use, Use) and op.name == use.value), None)
+        made = self.makers.get(use.value) if isinstance(use, Use) else None
         if made is None or made.kind != kind or use != whole(made.name, made.dims):
             return None
         return made.args[0]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nkiport.lowering.ir import Op, Program, Use, covers
+from nkiport.lowering.parts import Parts
 from nkiport.lowering.rules import ANCHORS, REDUCTIONS, SOLO
 from nkiport.lowering.strides import Pattern, boundaries, intervals, project, spread
 
@@ -55,18 +56,16 @@ class Group:
 def fuse(program: Program) -> tuple[Group, ...]:
     """Group the operations, each exactly once, in an order that can be run."""
     users = _users(program)
-    parts: list[tuple[Op, ...]] = []
+    parts = Parts()
     for op in program.ops:
-        home = sorted({i for use in op.uses for i, p in enumerate(parts) if _makes(p, use.value)})
-        for chosen in _choices(parts, home):
+        for chosen in parts.choices(op):
             joined = (*(each for i in chosen for each in parts[i]), op)
             if build(joined, users) is not None:
-                parts[chosen[-1]] = joined
-                parts = [part for i, part in enumerate(parts) if i not in chosen[:-1]]
+                parts.join(chosen, joined)
                 break
         else:
-            parts.append((op,))
-    groups = [build(part, users) for part in parts]
+            parts.add(op)
+    groups = [build(part, users) for part in parts.all()]
     return tuple(group for group in groups if group is not None)
 
 
@@ -81,28 +80,6 @@ def unfused(program: Program, groups: Sequence[Group]) -> tuple[str, ...]:
         wrong += sorted(outside - ready)
         ready |= made
     return tuple(wrong)
-
-
-def _choices(parts: Sequence[tuple[Op, ...]], home: list[int]) -> list[list[int]]:
-    """Which groups an operation may join, the most fused first."""
-    if not home:
-        return []
-    movable = [i for i in home if i == home[-1] or not _needed_between(parts, i, home[-1])]
-    return [movable, [home[-1]]] if len(movable) > 1 else [[home[-1]]]
-
-
-def _needed_between(parts: Sequence[tuple[Op, ...]], low: int, high: int) -> bool:
-    """Whether a group between the two needs the lower one, which then cannot move up."""
-    return any(
-        _makes(parts[low], use.value)
-        for between in parts[low + 1 : high]
-        for op in between
-        for use in op.uses
-    )
-
-
-def _makes(part: Sequence[Op], value: str) -> bool:
-    return any(op.name == value for op in part)
 
 
 def _users(program: Program) -> Mapping[str, frozenset[str]]:

@@ -5,8 +5,9 @@ sizes and strides, so an operand that only looks different costs nothing.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from nkiport.contracts.base import DType
@@ -118,7 +119,7 @@ class Use:
     strides: tuple[int, ...]
     offset: int = 0
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """Sizes of the dimensions."""
         return tuple(size_of(dim) for dim in self.dims)
@@ -184,12 +185,12 @@ class Op:
     source: str = ""
     detail: Detail | None = None
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """Sizes of the result."""
         return tuple(size_of(dim) for dim in self.dims)
 
-    @property
+    @cached_property
     def uses(self) -> tuple[Use, ...]:
         """The operands that are tensors."""
         return tuple(arg for arg in self.args if isinstance(arg, Use))
@@ -229,5 +230,9 @@ class Program:
 
     def stored(self, value: str) -> Input | Op:
         """What makes a value."""
+        return self._makers[value]
+
+    @cached_property
+    def _makers(self) -> Mapping[str, Input | Op]:
         items: tuple[Input | Op, ...] = (*self.inputs, *self.ops)
-        return next(item for item in items if item.name == value)
+        return {item.name: item for item in items}
