@@ -2,7 +2,7 @@
 
 import copy
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +22,7 @@ SEED = 0
 
 
 class Runnable:
-    """One reference. Every call is on a fresh module in evaluation mode."""
+    """One reference. Every call is on a fresh module, in the mode that the reference says."""
 
     def __init__(self, reference: Reference, tree: Path) -> None:
         self.reference = reference
@@ -42,25 +42,9 @@ class Runnable:
     @cached_property
     def target(self) -> Any:
         """The module's object, or the function. A call is on a copy of the module."""
-        found: Any = self.module
-        for name in self.reference.symbol.split("."):
-            found = getattr(found, name, None)
-        if found is None:
-            raise CaptureFailed(
-                f"'{self.reference.file}' has no '{self.reference.symbol}'; name a class or "
-                "a function of the file as the job's reference"
-            )
         if self.reference.kind == "triton_grid":
             return launcher(self.module, self.reference)
-        if self.reference.kind != "module":
-            return found
-        torch.manual_seed(SEED)
-        init = self.reference.init or self._given("get_init_inputs")
-        keywords = init if isinstance(init, dict) else {}
-        made = _guarded("making the module", found, *([] if keywords else init), **keywords)
-        if not isinstance(made, torch.nn.Module):
-            raise CaptureFailed(f"'{self.reference.symbol}' makes no torch.nn.Module")
-        return _with_buffers(made.eval())
+        return self._made() if self.reference.kind == "module" else self._symbol()
 
     @cached_property
     def arguments(self) -> list[Any]:
@@ -86,13 +70,42 @@ class Runnable:
         """Call it on tensors in the place of its own; other arguments stay as declared."""
         target = self.target
         if self.reference.kind == "module":
-            fresh = _guarded("copying the module", copy.deepcopy, target)
+            fresh = self._fresh()
             target = _with_weights(fresh.double() if wide else fresh, weights)
         left = iter(inputs)
         declared = self._declared or inputs
         arguments = [next(left) if isinstance(a, torch.Tensor) else a for a in declared]
         with torch.no_grad():
             return flat(_guarded("running the reference", target, *arguments))
+
+    def _symbol(self) -> Any:
+        found: Any = self.module
+        for name in self.reference.symbol.split("."):
+            found = getattr(found, name, None)
+        if found is None:
+            raise CaptureFailed(
+                f"'{self.reference.file}' has no '{self.reference.symbol}'; name a class or "
+                "a function of the file as the job's reference"
+            )
+        return found
+
+    def _made(self) -> torch.nn.Module:
+        found = self._symbol()
+        torch.manual_seed(SEED)
+        init = self.reference.init or self._given("get_init_inputs")
+        keywords = init if isinstance(init, dict) else {}
+        made = _guarded("making the module", found, *([] if keywords else init), **keywords)
+        if not isinstance(made, torch.nn.Module):
+            raise CaptureFailed(f"'{self.reference.symbol}' makes no torch.nn.Module")
+        return _with_buffers(made.train(self.reference.training))
+
+    def _fresh(self) -> torch.nn.Module:
+        """A copy of the module; one made anew, if it holds what cannot be copied."""
+        try:
+            copied: torch.nn.Module = copy.deepcopy(self.target)
+        except Exception:  # noqa: BLE001 - a module may hold anything: locks, generators, files
+            return self._made()
+        return copied
 
     def _given(self, name: str) -> Any:
         function = getattr(self.module, name, None)
@@ -159,13 +172,34 @@ def _with_buffers(model: torch.nn.Module) -> torch.nn.Module:
     return model
 
 
+def lifted(model: torch.nn.Module) -> dict[str, str]:
+    """The name of every parameter and buffer in the module, and its name as an input.
+
+    Dots become underscores; a name that is taken gets one more at its end.
+    """
+    state = (*model.named_parameters(remove_duplicate=False),
+             *model.named_buffers(remove_duplicate=False))  # fmt: skip
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name, _ in state:
+        found[name] = free(name.replace(".", "_"), taken)
+        taken.add(found[name])
+    return found
+
+
+def free(name: str, taken: Collection[str]) -> str:
+    """The name, with as many underscores behind it as make it new."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 def _with_weights(model: Any, weights: dict[str, Any]) -> Any:
-    for path, owner in model.named_modules():
-        for own in (owner._parameters, owner._buffers):  # noqa: SLF001 - state dicts keep the dtype
-            for name, old in own.items():
-                lifted = f"{path}.{name}".lstrip(".").replace(".", "_")
-                if old is not None and lifted in weights:
-                    old.data = weights[lifted]
+    state = dict((*model.named_parameters(remove_duplicate=False),
+                  *model.named_buffers(remove_duplicate=False)))  # fmt: skip
+    for name, as_input in lifted(model).items():
+        if as_input in weights:
+            state[name].data = weights[as_input]  # state dicts keep the dtype
     return model
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import torch
 
-from nkiport.capture.callables import Runnable
+from nkiport.capture.callables import Runnable, free, lifted
 from nkiport.capture.draws import drawn
 from nkiport.capture.work import flops_of
 from nkiport.contracts.base import DType
@@ -107,15 +107,16 @@ def _parameters(run: Runnable, count: int) -> list[str]:
     function = run.target.forward if run.reference.kind == "module" else run.target
     names = list(inspect.signature(function).parameters)[:count]
     plain = len(names) == count == len(run.arguments)
-    return names if plain else [f"input_{i}" for i in range(count)]
+    taken = _lifted(run).values()
+    return [free(each, taken) for each in names] if plain else [
+        f"input_{i}" for i in range(count)
+    ]  # fmt: skip
 
 
 def _weights(run: Runnable) -> tuple[InputSpec, ...]:
-    if run.reference.kind != "module":
-        return ()
-    named = [*run.target.named_parameters(), *run.target.named_buffers()]
+    names = _lifted(run)
     return tuple(
-        _spec(name.replace(".", "_"), tensor, "weight") for name, tensor in named if _weighs(tensor)
+        _spec(names[name], tensor, "weight") for name, tensor in _named(run) if _weighs(tensor)
     )
 
 
@@ -135,9 +136,10 @@ def _spec(name: str, tensor: Any, role: Any) -> InputSpec:
 
 def _bytes(run: Runnable, outputs: list[Any], inputs: tuple[InputSpec, ...]) -> float:
     tensors = [each for each in run.arguments if isinstance(each, torch.Tensor)]
-    size = {name.replace(".", "_"): t for name, t in _named(run)}
-    lifted = [size[each.name] for each in inputs if each.name in size]
-    total = sum(each.numel() * each.element_size() for each in [*tensors, *outputs, *lifted])
+    names = _lifted(run)
+    size = {names[name]: tensor for name, tensor in _named(run)}
+    weights = [size[each.name] for each in inputs if each.name in size]
+    total = sum(each.numel() * each.element_size() for each in [*tensors, *outputs, *weights])
     if total > MOST_BYTES:
         raise CaptureFailed(
             f"the reference moves {total} bytes, at most {MOST_BYTES} are taken; "
@@ -150,6 +152,10 @@ def _named(run: Runnable) -> list[tuple[str, Any]]:
     if run.reference.kind != "module":
         return []
     return [*run.target.named_parameters(), *run.target.named_buffers()]
+
+
+def _lifted(run: Runnable) -> dict[str, str]:
+    return lifted(run.target) if run.reference.kind == "module" else {}
 
 
 def _graph(run: Runnable) -> Graph:
@@ -182,6 +188,8 @@ class _Reader:
         self._program = program
         self._alias: dict[str, Ref] = {}
         self._nodes: list[Node] = []
+        self._taken: set[str] = set()
+        """The names of inputs and weights."""
 
     def graph(self) -> Graph:
         inputs = self._specs()
@@ -210,13 +218,15 @@ class _Reader:
         """Inputs in call order, then the weights; constants become nodes."""
         signature, state = self._program.graph_signature, self._program.state_dict
         tensors = iter([a for a in self._run.arguments if isinstance(a, torch.Tensor)])
+        names = lifted(self._run.target)
         inputs, weights = [], []
         for each in signature.input_specs:
             name = each.arg.name
             if each.kind.name == "USER_INPUT":
                 if hasattr(each.arg, "value"):
                     continue  # a number, which torch.export wrote into the graph
-                inputs.append(_spec(self._renamed(name, name), next(tensors), "input"))
+                own = self._renamed(name, free(name, names.values()))
+                inputs.append(_spec(own, next(tensors), "input"))
                 continue
             tensor = state.get(each.target)
             constant = tensor is None
@@ -224,13 +234,17 @@ class _Reader:
             if constant or not _weighs(tensor):
                 self._constant(name, tensor)
             else:
-                lifted = self._renamed(name, each.target.replace(".", "_"))
-                weights.append(_spec(lifted, tensor, "weight"))
+                weights.append(_spec(self._renamed(name, names[each.target]), tensor, "weight"))
         return (*inputs, *weights)
 
     def _renamed(self, name: str, to: str) -> str:
         self._alias[name] = Ref(ref=to)
+        self._taken.add(to)
         return to
+
+    def _made(self, name: str) -> str:
+        """The name of a node: its own, unless an input or a weight has it."""
+        return self._renamed(name, free(name, self._taken)) if name in self._taken else name
 
     def _constant(self, name: str, tensor: Any) -> None:
         if tensor is None or not 0 < tensor.numel() <= MOST_WRITTEN:
@@ -239,6 +253,7 @@ class _Reader:
         alone = len(values) == 1
         op = "aten.full.default" if alone else "nkiport.tensor.default"
         args = (shape, *values) if alone else (values,)
+        name = self._made(name)
         self._nodes.append(Node(name=name, op=op, args=args, shape=shape, dtype=dtype_name(tensor)))
 
     def _add(self, node: Any) -> None:
@@ -252,11 +267,12 @@ class _Reader:
         first = _first(value)
         if not isinstance(first, torch.Tensor):
             raise CaptureFailed(f"'{node.target}' gives a number that depends on data")
+        overload, arguments = _operator(node)
         self._nodes.append(
             Node(
-                name=node.name,
-                op=str(node.target),
-                args=tuple(self._argument(each) for each in node.args),
+                name=self._made(node.name),
+                op=overload,
+                args=tuple(self._argument(each) for each in arguments),
                 kwargs={
                     name: self._argument(each)
                     for name, each in node.kwargs.items()
@@ -278,6 +294,24 @@ class _Reader:
         if value is None or isinstance(value, bool | int | float | str):
             return value
         return str(value)
+
+
+def _operator(node: Any) -> tuple[str, tuple[Any, ...]]:
+    """The overload and its arguments; a new layout that is its argument's own is a view.
+
+    Graphs hold no layouts: another one is told where the argument lies in row-major order.
+    """
+    overload = str(node.target)
+    if overload != "aten.as_strided.default":
+        return overload, node.args
+    source, (_, shape, strides, *offset) = node.args[0].meta["val"], node.args
+    own = [pair for pair in zip(source.shape, source.stride(), strict=True) if pair[0] > 1]
+    wanted = [pair for pair in zip(shape, strides, strict=True) if pair[0] > 1]
+    if own == wanted and not any(offset):
+        return "aten.view.default", (node.args[0], shape)
+    if not source.is_contiguous() or source.storage_offset():
+        raise CaptureFailed(f"'{node.name}' reads memory by strides that its argument hides")
+    return overload, node.args
 
 
 def _first(value: Any) -> Any:

@@ -37,6 +37,10 @@ class Reference(Contract):
     symbol: str
     inputs: tuple[InputSpec, ...] = ()
     init: tuple[Scalar, ...] = ()
+    training: bool = Field(
+        default=False,
+        description="judge a module as it trains: batch norm by the statistics of its batch",
+    )
     grid: tuple[int | str, ...] = Field(
         default=(), description="integers, or expressions such as 'x.shape[0]'"
     )

@@ -8,10 +8,13 @@ from nkiport.contracts.graph import Arg, DTypeArg, Graph, Ref
 from nkiport.lowering.builder import (
     Builder,
     Operand,
+    drop,
     spec_dims,
 )
 from nkiport.lowering.ir import Input, Op, Program, Use, whole
 from nkiport.lowering.rules import Result, rule_table
+from nkiport.lowering.rules.made import span
+from nkiport.lowering.rules.numbers import number_of
 
 
 def normal_form(graph: Graph) -> Program:
@@ -31,7 +34,10 @@ def normal_form(graph: Graph) -> Program:
         builder.node, builder.source = named.name, node.source
         args = [_argument(values, arg) for arg in node.args]
         kwargs = {key: _argument(values, arg) for key, arg in node.kwargs.items()}
-        result = table[node.op](builder, named, *args, **kwargs)
+        result: Result | None = None if kwargs else number_of(node, args)
+        if result is None:
+            args = _tensors(builder, node.args, args)
+            result = table[node.op](builder, named, *args, **kwargs)
         _remember(values, node.name, result)
     given = {item.name for item in inputs}
     outputs = tuple(_output(builder, values, ref, given) for ref in graph.outputs)
@@ -60,6 +66,18 @@ def _argument(values: Mapping[tuple[str, int | None], Operand], arg: Arg) -> Any
     if isinstance(arg, tuple):
         return tuple(_argument(values, item) for item in arg)
     return arg
+
+
+def _tensors(b: Builder, given: Sequence[Arg], args: Sequence[Any]) -> list[Any]:
+    """The arguments; where no tensor is among them, numbers that stand for one become one."""
+    if any(isinstance(each, Use | tuple) for each in args):
+        return list(args)
+    return [
+        drop(span(b, 1, float(each), 0, "float32"), 0)
+        if isinstance(arg, Ref) and isinstance(each, bool | int | float)
+        else each
+        for arg, each in zip(given, args, strict=True)
+    ]
 
 
 def _remember(values: dict[tuple[str, int | None], Operand], name: str, result: Result) -> None:

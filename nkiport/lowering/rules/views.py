@@ -1,5 +1,6 @@
 """Views: overloads that only read a stored value in another way."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from nkiport.lowering.builder import (
     permute,
     unsqueeze,
 )
-from nkiport.lowering.ir import Use
+from nkiport.lowering.ir import Use, literal
 from nkiport.lowering.rules.rule import Result, Rule
 
 
@@ -61,6 +62,17 @@ def _slice(
     if not places:
         raise NotImplementedError(f"{b.node}: an empty slice")
     return cut(x, axis, places.start, len(places), step)
+
+
+def _strided(
+    b: Builder, node: Node, x: Use, sizes: Sequence[int], strides: Sequence[int], start: int = 0
+) -> Result:
+    """Any way through a value that lies in row-major order."""
+    last = start + sum((size - 1) * step for size, step in zip(sizes, strides, strict=True))
+    if not 0 <= start <= last < math.prod(x.shape):
+        raise NotImplementedError(f"{node.name}: strides that lead out of the tensor")
+    steps = tuple(0 if size == 1 else step for size, step in zip(sizes, strides, strict=True))
+    return Use(b.dense(x).value, tuple(literal(size) for size in sizes), steps, start)
 
 
 def _select(_b: Builder, _node: Node, x: Use, axis: int, index: int) -> Result:
@@ -130,6 +142,7 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.transpose.int", _transpose),
     Rule("aten.t.default", _turn),
     Rule("aten.slice.Tensor", _slice),
+    Rule("aten.as_strided.default", _strided),
     Rule("aten.select.int", _select),
     Rule("aten.split.Tensor", _split),
     Rule("aten.split_with_sizes.default", _split),

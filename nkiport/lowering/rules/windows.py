@@ -8,6 +8,7 @@ from nkiport.contracts.graph import Node
 from nkiport.lowering.builder import Builder, cut, permute, unsqueeze
 from nkiport.lowering.ir import Op, Piece, Shape, Use, Window, dense_strides, literal
 from nkiport.lowering.rules.made import assemble, filled, pad
+from nkiport.lowering.rules.places import places_of_largest
 from nkiport.lowering.rules.rule import Result, Rewrite, Rule
 
 AXES = 3
@@ -115,13 +116,13 @@ def _pool(op: str) -> Rewrite:
         b: Builder, node: Node, x: Use, size: Sequence[int], stride: Sequence[int] = (),
         padding: Sequence[int] = (0,), *rest: Any,
     ) -> Result:  # fmt: skip
-        rank = len(size) if len(size) > 1 else len(x.dims) - 2
         spread = rest[0] if op == "max" and rest else (1,)
         whole = _pooled(b, node, x, (size, stride or size, padding, spread), op)
         if op == "max":
-            return b.elementwise("copy", whole, dtype=node.dtype)
+            image, window = _framed(b, node, x, (size, stride or size, padding, spread), op)
+            value = b.elementwise("copy", whole, dtype=node.dtype)
+            return value, places_of_largest(b, node, image, window)
         options = dict(zip(("ceil_mode", "include", "divisor"), rest, strict=False))
-        del rank
         return _averaged(b, node, x, whole, size, stride or size, padding, options)
 
     return rewrite
@@ -129,6 +130,17 @@ def _pool(op: str) -> Rewrite:
 
 def _pooled(b: Builder, node: Node, x: Use, how: Sequence[Sequence[int]], op: str) -> Use:
     """Join what lies under each window; the leading axes are the rows."""
+    image, window = _framed(b, node, x, how, op)
+    dims = (image.dims[0], image.dims[1], literal(math.prod(window.out)))
+    pooled = b.add(Op(f"{node.name}_{op}", "pool", (b.dense(image),), dims, "float32",
+                      detail=window))  # fmt: skip
+    return b.view(pooled, node.shape)
+
+
+def _framed(
+    b: Builder, node: Node, x: Use, how: Sequence[Sequence[int]], op: str
+) -> tuple[Use, Window]:
+    """The image as (1, C, D, H, W), and how the window moves over it."""
     size, stride, padding, spread = how
     rank = _rank(node, x, size)
     image = b.view(x, (1, -1, *(1,) * (AXES - rank), *x.shape[len(x.dims) - rank :]))
@@ -137,10 +149,7 @@ def _pooled(b: Builder, node: Node, x: Use, how: Sequence[Sequence[int]], op: st
         image.shape[2:], _axes(size, rank), _axes(stride, rank), _axes(padding, rank, 0),
         _axes(spread, rank), out, op=op,
     )  # fmt: skip
-    dims = (image.dims[0], image.dims[1], literal(math.prod(out)))
-    pooled = b.add(Op(f"{node.name}_{op}", "pool", (b.dense(image),), dims, "float32",
-                      detail=window))  # fmt: skip
-    return b.view(pooled, node.shape)
+    return image, window
 
 
 def _rank(node: Node, x: Use, size: Sequence[int]) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nkiport.capture.callables import Runnable
+from nkiport.capture.callables import Runnable, lifted
 from nkiport.capture.export import captured
 from nkiport.contracts.capture import Reference
 from nkiport.contracts.graph import Graph
@@ -47,7 +47,8 @@ def test_a_lowered_operator_gives_what_pytorch_gives(name, tmp_path):
     assert found["graph"], found["no_graph_because"]
     graph = Graph.model_validate(found["graph"])
     run = Runnable(reference, tmp_path)
-    weights = {n.replace(".", "_"): t for n, t in run.target.state_dict().items()}
+    names = lifted(run.target)
+    weights = {names[name]: tensor for name, tensor in run.target.state_dict().items()}
     tensors = iter(run.arguments)
     given = {s.name: weights[s.name] if s.role == "weight" else next(tensors) for s in graph.inputs}
 

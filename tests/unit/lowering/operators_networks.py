@@ -1,0 +1,90 @@
+"""Element-wise functions, products, attention and recurrent layers."""
+
+# ruff: noqa: PLW0108 - a lambda makes what its case needs, when it is needed
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812 - PyTorch's own abbreviation
+
+from tests.unit.lowering.modules import First, Shared, values
+
+CASES = {
+    "rrelu": (lambda: nn.RReLU().eval(), lambda: values(4, 9)),
+    "softplus": (lambda: nn.Softplus(), lambda: values(4, 9) * 10),
+    "mish": (lambda: nn.Mish(), lambda: values(4, 9)),
+    "hardswish": (lambda: nn.Hardswish(), lambda: values(4, 9)),
+    "hardsig": (lambda: nn.Hardsigmoid(), lambda: values(4, 9) * 4),
+    "hardtanh": (lambda: nn.Hardtanh(), lambda: values(4, 9) * 4),
+    "logsig": (lambda: nn.LogSigmoid(), lambda: values(4, 9)),
+    "selu": (lambda: nn.SELU(), lambda: values(4, 9)),
+    "celu": (lambda: nn.CELU(), lambda: values(4, 9)),
+    "prelu": (lambda: nn.PReLU(3), lambda: values(2, 3, 4)),
+    "softsign": (lambda: nn.Softsign(), lambda: values(4, 9)),
+    "softshrink": (lambda: nn.Softshrink(), lambda: values(4, 9)),
+    "tanhshrink": (lambda: nn.Tanhshrink(), lambda: values(4, 9)),
+    "threshold": (lambda: nn.Threshold(0.1, 5.0), lambda: values(4, 9)),
+    "softmin": (lambda: nn.Softmin(1), lambda: values(4, 9)),
+    "softmax0": (lambda: lambda x: x.softmax(0), lambda: values(40, 9)),
+    "softmax1of3": (lambda: lambda x: x.softmax(1), lambda: values(4, 9, 7)),
+    "remainder": (lambda: lambda x: x % 3, lambda: values(4, 9) * 9),
+    "round": (lambda: lambda x: x.round(), lambda: values(4, 9) * 9),
+    "floor_div": (lambda: lambda x: x // 2, lambda: values(4, 9) * 9),
+    "sinh": (lambda: lambda x: torch.sinh(x) + torch.tan(x) + torch.exp2(x), lambda: values(4, 9)),
+    "log2": (lambda: lambda x: torch.log2(x.abs() + 1), lambda: values(4, 9)),
+    "sdpa": (
+        lambda: lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+        lambda: values(2, 3, 20, 16),
+        lambda: values(2, 3, 24, 16),
+        lambda: values(2, 3, 24, 16),
+    ),
+    "sdpa_causal": (
+        lambda: lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        lambda: values(2, 3, 20, 16),
+        lambda: values(2, 3, 20, 16),
+        lambda: values(2, 3, 20, 16),
+    ),
+    "gqa": (
+        lambda: lambda q, k: q.view(2, 2, 2, 9, 8) @ k[:, :, None].transpose(-1, -2),
+        lambda: values(2, 4, 9, 8),
+        lambda: values(2, 2, 9, 8),
+    ),
+    "mha": (
+        lambda: nn.MultiheadAttention(32, 4, batch_first=True),
+        lambda: values(2, 10, 32),
+        lambda: values(2, 10, 32),
+        lambda: values(2, 10, 32),
+    ),
+    "enc": (
+        lambda: nn.TransformerEncoderLayer(32, 4, 64, batch_first=True).eval(),
+        lambda: values(2, 10, 32),
+    ),
+    "lstm": (lambda: First(nn.LSTM(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
+    "gru": (lambda: First(nn.GRU(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
+    "rnn": (lambda: First(nn.RNN(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
+    "share": (Shared, lambda: values(130, 7), lambda: values(130, 7)),
+    "bilinear_form": (
+        lambda: nn.Bilinear(20, 33, 10),
+        lambda: values(17, 20),
+        lambda: values(17, 33),
+    ),
+    "bmm": (lambda: torch.bmm, lambda: values(3, 40, 20), lambda: values(3, 20, 30)),
+    "matmul4": (lambda: torch.matmul, lambda: values(2, 3, 9, 8), lambda: values(2, 3, 8, 7)),
+    "mv": (lambda: torch.mv, lambda: values(9, 8), lambda: values(8)),
+    "outer": (lambda: torch.outer, lambda: values(9), lambda: values(8)),
+    "einsum": (
+        lambda: lambda x, y: torch.einsum("bijl,lk->bijk", x, y),
+        lambda: values(2, 3, 4, 5),
+        lambda: values(5, 6),
+    ),
+    "diag_mm": (lambda: lambda a, b: torch.diag(a) @ b, lambda: values(9), lambda: values(9, 8)),
+    "tril_mm": (
+        lambda: lambda a, b: torch.tril(torch.matmul(a, b)),
+        lambda: values(9, 9),
+        lambda: values(9, 9),
+    ),
+    "baddbmm": (
+        lambda: torch.baddbmm,
+        lambda: values(3, 4, 6),
+        lambda: values(3, 4, 5),
+        lambda: values(3, 5, 6),
+    ),
+}
