@@ -5,7 +5,7 @@ import importlib.util
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import ml_dtypes
@@ -100,7 +100,12 @@ class Runnable:
         return _with_buffers(made.train(self.reference.training))
 
     def _fresh(self) -> torch.nn.Module:
-        """A copy of the module; one made anew, if it holds what cannot be copied."""
+        """A copy of the module; one made anew, if it holds what cannot be copied.
+
+        A function that holds on to modules would be the copy's too, and call the original's.
+        """
+        if any(map(_holds, self.target.modules())):
+            return self._made()
         try:
             copied: torch.nn.Module = copy.deepcopy(self.target)
         except Exception:  # noqa: BLE001 - a module may hold anything: locks, generators, files
@@ -192,6 +197,19 @@ def free(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def _holds(value: Any) -> bool:
+    """Whether there is a function in a module's attributes that keeps values of its own."""
+    if isinstance(value, FunctionType):
+        return bool(value.__closure__ or value.__defaults__)
+    if isinstance(value, torch.nn.Module):
+        return any(map(_holds, vars(value).values()))
+    if isinstance(value, dict):
+        return any(_holds(e) for e in value.values() if not isinstance(e, torch.nn.Module))
+    return isinstance(value, list | tuple) and any(
+        _holds(e) for e in value if not isinstance(e, torch.nn.Module)
+    )
 
 
 def _with_weights(model: Any, weights: dict[str, Any]) -> Any:

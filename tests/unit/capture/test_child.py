@@ -91,6 +91,74 @@ def test_goldens_are_of_the_inputs_and_weights_given_in_both_precisions(tmp_path
     np.testing.assert_allclose(narrow, expected, rtol=1e-4, atol=1e-5)
 
 
+def goldens(tmp_path, text, **more):
+    """What the reference gives on zeros in its input, with every weight 1."""
+    capture = captured(tmp_path, text, **more)
+    trial = {
+        i.name: (np.ones if i.role == "weight" else np.zeros)(i.shape, i.dtype)
+        for i in capture.inputs
+    }
+    oracle = Oracle(
+        job_id="job-00000001", kernel_id="k", source_sha256=capture.source_sha256,
+        reference=capture.reference, inputs=capture.inputs, outputs=capture.outputs,
+        requirements=Requirements(), seed_commitment="0" * 64,
+    )  # fmt: skip
+    return ChildReferences().golden(oracle, tmp_path, [trial], "working")[0]
+
+
+HELD = """class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(16, 4)
+        {attribute}
+
+    def forward(self, x):
+        return {answer}
+"""
+
+
+@pytest.mark.parametrize(
+    ("attribute", "answer"),
+    [
+        ("self.call = lambda x: self.fc(x)", "self.call(x)"),
+        ("fc = self.fc; self.calls = [lambda x, fc=fc: fc(x)]", "self.calls[0](x)"),
+        ("import threading; self.lock = threading.Lock()", "self.fc(x)"),
+    ],
+)
+def test_weights_reach_a_module_that_holds_functions_or_cannot_be_copied(
+    tmp_path, attribute, answer
+):
+    (only,) = goldens(tmp_path, HEAD + HELD.format(attribute=attribute, answer=answer) + INPUTS)
+
+    np.testing.assert_array_equal(only, np.ones((8, 4), np.float32))
+
+
+def test_an_input_and_a_buffer_of_one_name_stay_apart(tmp_path):
+    held = HELD.format(attribute="self.register_buffer('x', torch.zeros(16))", answer="x + self.x")
+
+    (only,) = goldens(tmp_path, HEAD + held + INPUTS)
+
+    np.testing.assert_array_equal(only, np.ones((8, 16), np.float32))
+
+
+NORM = HELD.format(attribute="self.bn = torch.nn.BatchNorm1d(16)", answer="self.bn(x + 5)")
+
+
+@pytest.mark.parametrize(("training", "expected"), [(False, 5.0), (True, 1.0)])
+def test_batch_norm_takes_the_statistics_of_the_mode_that_is_asked_for(
+    tmp_path, training, expected
+):
+    (only,) = goldens(tmp_path, HEAD + NORM + INPUTS, training=training)
+
+    np.testing.assert_allclose(only, np.full((8, 16), expected), rtol=1e-4)
+
+
+def test_dropout_while_training_is_refused(tmp_path):
+    held = HELD.format(attribute="self.drop = torch.nn.Dropout()", answer="self.drop(x)")
+    with pytest.raises(CaptureFailed, match="switch dropout off"):
+        captured(tmp_path, HEAD + held + INPUTS, training=True)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
