@@ -50,16 +50,17 @@ class Side:
             if self.other == "rows"
             else {last - 1: depth, last: other}
         )
-        batch = "0" if self.access.strides[0] == 0 else "o0"
         if not self.plain:
             return self._address(names)
-        return ", ".join(names.get(axis, batch) for axis in axes(self.access.strides))
+        order = axes(self.access.strides)
+        batch = ["0" if step == 0 else f"o{at}" for at, step in enumerate(self.access.strides)]
+        return ", ".join(names.get(axis, batch[axis]) for axis in order)
 
     def _address(self, names: Mapping[int, str]) -> str:
         """Where a tile lies in memory, by the strides of the operand."""
         terms = [f"{self.access.offset}"] if self.access.offset else []
         for axis, step in enumerate(self.access.strides):
-            name = names.get(axis, "o0")
+            name = names.get(axis, f"o{axis}")
             if axis in names and not step:
                 terms.append(f"({name}) * 0" if step == 0 else name)
             elif step:
@@ -92,16 +93,12 @@ def emit_matmul(program: Program, plan: MatmulPlan, writer: Writer) -> Launch:
     writer.line("@nki.jit")
     with writer.block(f"def {kernel}({', '.join(p.name for p in parameters)}):"):
         writer.line(f'"""{summary(group)}"""')
-        _sizes(body, left, right, batched=len(op.shape) == BATCHED)
+        _sizes(body, left, right)
         body.allocate(body.names_of_sizes())
         _tiles(body, plan, strips=bool(plan.block) and (left.turned or right.turned))
         _loops(body, plan, op, left, right)
         writer.line(f"return {', '.join(body.out(name) for name in group.stored)}")
     return Launch(kernel, parameters, group.stored, body.result_texts())
-
-
-BATCHED = 3
-"""The rank of a product that has a batch dimension."""
 
 
 def _side(body: Body, use: Use, other: str) -> Side:
@@ -120,16 +117,16 @@ def _parameter(body: Body, side: Side, use: Use) -> Parameter:
     return Parameter(side.name, use.value, shape)
 
 
-def _sizes(body: Body, left: Side, right: Side, *, batched: bool) -> None:
+def _sizes(body: Body, left: Side, right: Side) -> None:
     write = body.writer
     write.line(f"rows = {left.size('rows')}")
     write.line(f"cols = {right.size('cols')}")
     write.line(f"depth = {left.size('k')}")
-    if batched:
-        side = right if left.access.strides[0] == 0 or not left.plain else left
-        place = axes(side.access.strides).index(0)
-        known = f"{side.name}.shape[{place}]" if side.plain else str(left.shape[0])
-        write.line(f"outer0 = {known}")
+    for axis, size in enumerate(left.shape[:-2]):
+        shaped = [side for side in (left, right) if side.plain and side.access.strides[axis]]
+        places = [(side.name, axes(side.access.strides).index(axis)) for side in shaped[:1]]
+        known = [f"{name}.shape[{place}]" for name, place in places]
+        write.line(f"outer{axis} = {known[0] if known else size}")
 
 
 def _tiles(body: Body, plan: MatmulPlan, *, strips: bool) -> None:
@@ -166,7 +163,7 @@ def _tiles(body: Body, plan: MatmulPlan, *, strips: bool) -> None:
 
 def _loops(body: Body, plan: MatmulPlan, op: Op, left: Side, right: Side) -> None:
     body.writer.line()
-    outer = ["for o0 in nl.affine_range(outer0):"] if len(op.shape) == BATCHED else []
+    outer = [f"for o{n} in nl.affine_range(outer{n}):" for n in range(len(op.shape) - 2)]
     walk = _blocked if plan.block else _passing
     walk(body, op, left, right, outer)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from nkiport.contracts.errors import UnsupportedGraph
 from nkiport.contracts.graph import Graph
+from nkiport.lowering.algebra import rearranged
 from nkiport.lowering.emit import emit
 from nkiport.lowering.fusion import Group, fuse, unfused
 from nkiport.lowering.ir import Program
@@ -61,6 +62,7 @@ def _illegal_source(state: State) -> list[str]:
 
 PASSES: tuple[Pass, ...] = (
     Pass("normal form", lambda s: {"program": normal_form(s.graph)}, _illegal_ops),
+    Pass("algebra", lambda s: {"program": rearranged(s.program)}, _illegal_ops),
     Pass(
         "fusion groups",
         lambda s: {"groups": fuse(s.program)},

@@ -95,6 +95,34 @@ def restride(
     return tuple(reversed(found))
 
 
+def pieces(
+    shape: Sequence[int], strides: Sequence[int], sizes: Sequence[int]
+) -> list[Pattern] | None:
+    """The elements cut into runs of these sizes, each as pieces; None if the sizes do not nest.
+
+    >>> pieces((2, 3, 4), (12, 0, 1), (6, 4))
+    [((2, 12), (3, 0)), ((4, 1),)]
+    """
+    left = list(shortest(zip(shape, strides, strict=True)))
+    found: list[Pattern] = []
+    for size in reversed(sizes):
+        part: list[Piece] = []
+        rest = size
+        while rest > 1:
+            if not left:
+                return None
+            have, step = left.pop()
+            take = min(have, rest)
+            if have % take or rest % take:
+                return None
+            part.append((take, step))
+            rest //= take
+            if have > take:
+                left.append((have // take, step * take))
+        found.append(shortest(reversed(part)))
+    return found[::-1]
+
+
 def boundaries(pattern: Pattern) -> frozenset[int]:
     """The places where a pattern changes, counted from the innermost element.
 
