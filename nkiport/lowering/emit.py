@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from nkiport.lowering.attention import emit_chain
+from nkiport.lowering.chains import ChainPlan
 from nkiport.lowering.host import emit_host
 from nkiport.lowering.ir import Program
 from nkiport.lowering.kernel import Launch
@@ -12,6 +14,8 @@ from nkiport.lowering.tiling import MatmulPlan, Plan, RowPlan, WindowPlan
 from nkiport.lowering.windows import emit_window
 from nkiport.lowering.writer import Writer
 
+AnyPlan = Plan | ChainPlan
+
 IMPORTS = (
     "import math",
     "",
@@ -21,7 +25,7 @@ IMPORTS = (
 )
 
 
-def emit(program: Program, plans: Sequence[Plan], name: str) -> str:
+def emit(program: Program, plans: Sequence[AnyPlan], name: str) -> str:
     """The candidate: imports, a kernel for each plan, the host function."""
     body = Writer()
     launches = [_kernel(program, plan, body) for plan in plans]
@@ -35,14 +39,16 @@ def emit(program: Program, plans: Sequence[Plan], name: str) -> str:
     return "\n".join([head, "", *used, "", "", text])
 
 
-def _kernel(program: Program, plan: Plan, writer: Writer) -> Launch:
+def _kernel(program: Program, plan: AnyPlan, writer: Writer) -> Launch:
     launch = _emitted(program, plan, writer)
     writer.line()
     writer.line()
     return launch
 
 
-def _emitted(program: Program, plan: Plan, writer: Writer) -> Launch:
+def _emitted(program: Program, plan: AnyPlan, writer: Writer) -> Launch:
+    if isinstance(plan, ChainPlan):
+        return emit_chain(program, plan, writer)
     if isinstance(plan, RowPlan):
         return emit_rows(program, plan, writer)
     if isinstance(plan, MatmulPlan):

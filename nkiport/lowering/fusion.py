@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from nkiport.lowering.ir import Op, Program, Use, covers
 from nkiport.lowering.parts import Parts
@@ -69,7 +70,16 @@ def fuse(program: Program) -> tuple[Group, ...]:
     return tuple(group for group in groups if group is not None)
 
 
-def unfused(program: Program, groups: Sequence[Group]) -> tuple[str, ...]:
+class Fused(Protocol):
+    """What runs as one kernel."""
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        """Its operations, in an order that can be run."""
+        ...
+
+
+def unfused(program: Program, groups: Sequence[Fused]) -> tuple[str, ...]:
     """Operations that are in no group, in two, or before something they need."""
     counts = Counter(op.name for group in groups for op in group.ops)
     wrong = [op.name for op in program.ops if counts[op.name] != 1]

@@ -83,10 +83,10 @@ def emit_matmul(program: Program, plan: MatmulPlan, writer: Writer) -> Launch:
     assert op is not None  # noqa: S101 - the plan is a matmul's
     body = Body(program, group, writer, "N_TILE")
     left, right = (
-        _side(body, use, other) for use, other in zip(op.uses, ("rows", "cols"), strict=True)
+        side_of(body, use, other) for use, other in zip(op.uses, ("rows", "cols"), strict=True)
     )
     parameters = (
-        *(_parameter(body, side, use) for side, use in zip((left, right), op.uses, strict=True)),
+        *(parameter_of(body, side, use) for side, use in zip((left, right), op.uses, strict=True)),
         *body.parameters(),
     )
     kernel = f"{group.name}_kernel"
@@ -101,7 +101,8 @@ def emit_matmul(program: Program, plan: MatmulPlan, writer: Writer) -> Launch:
     return Launch(kernel, parameters, group.stored, body.result_texts())
 
 
-def _side(body: Body, use: Use, other: str) -> Side:
+def side_of(body: Body, use: Use, other: str) -> Side:
+    """How a product reads an operand whose second size is that of the rows or cols."""
     strides = tuple(
         None if size == 1 else step for size, step in zip(use.shape, use.strides, strict=True)
     )
@@ -112,7 +113,8 @@ def _side(body: Body, use: Use, other: str) -> Side:
     return Side(name, access, other, dtype, use.shape, shaped)
 
 
-def _parameter(body: Body, side: Side, use: Use) -> Parameter:
+def parameter_of(body: Body, side: Side, use: Use) -> Parameter:
+    """The operand as the kernel takes it."""
     shape = shape_texts(body.program, side.access, use.shape) if side.plain else FLAT
     return Parameter(side.name, use.value, shape)
 

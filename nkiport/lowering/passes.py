@@ -8,13 +8,14 @@ from typing import Any
 from nkiport.contracts.errors import UnsupportedGraph
 from nkiport.contracts.graph import Graph
 from nkiport.lowering.algebra import rearranged
-from nkiport.lowering.emit import emit
+from nkiport.lowering.chains import Chain, Part, chained, plan_chain
+from nkiport.lowering.emit import AnyPlan, emit
 from nkiport.lowering.fusion import Group, fuse, unfused
 from nkiport.lowering.ir import Program
 from nkiport.lowering.normal import normal_form
 from nkiport.lowering.rules import KINDS
 from nkiport.lowering.select import DTYPES
-from nkiport.lowering.tiling import Plan, oversized, tile
+from nkiport.lowering.tiling import oversized, tile
 from nkiport.lowering.writer import WIDTH
 from nkiport.nki import Target
 
@@ -29,8 +30,8 @@ class State:
     target: Target
     name: str
     program: Program
-    groups: Sequence[Group] = ()
-    plans: Sequence[Plan] = ()
+    groups: Sequence[Part] = ()
+    plans: Sequence[AnyPlan] = ()
     source: str = ""
 
 
@@ -60,6 +61,19 @@ def _illegal_source(state: State) -> list[str]:
     return long
 
 
+def _groups(state: State) -> list[Group]:
+    return [part for part in state.groups if isinstance(part, Group)]
+
+
+def _tiled(state: State) -> tuple[AnyPlan, ...]:
+    return tuple(
+        plan_chain(part, state.target)
+        if isinstance(part, Chain)
+        else tile(state.program, part, state.target)
+        for part in state.groups
+    )
+
+
 PASSES: tuple[Pass, ...] = (
     Pass("normal form", lambda s: {"program": normal_form(s.graph)}, _illegal_ops),
     Pass("algebra", lambda s: {"program": rearranged(s.program)}, _illegal_ops),
@@ -69,8 +83,13 @@ PASSES: tuple[Pass, ...] = (
         lambda s: unfused(s.program, s.groups),
     ),
     Pass(
+        "chains",
+        lambda s: {"groups": chained(s.program, _groups(s), s.target)},
+        lambda s: unfused(s.program, s.groups),
+    ),
+    Pass(
         "tiling",
-        lambda s: {"plans": tile(s.program, s.groups, s.target)},
+        lambda s: {"plans": _tiled(s)},
         lambda s: oversized(s.plans, s.target),
     ),
     Pass(

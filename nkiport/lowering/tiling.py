@@ -76,12 +76,8 @@ class SoloPlan:
 Plan = RowPlan | MatmulPlan | WindowPlan | SoloPlan
 
 
-def tile(program: Program, groups: Sequence[Group], target: Target) -> tuple[Plan, ...]:
-    """A plan for every group."""
-    return tuple(_plan(program, group, target) for group in groups)
-
-
-def _plan(program: Program, group: Group, target: Target) -> Plan:
+def tile(program: Program, group: Group, target: Target) -> Plan:
+    """The plan of a group."""
     base = group.base
     if base is None:
         return _row_plan(group, target)
@@ -92,7 +88,7 @@ def _plan(program: Program, group: Group, target: Target) -> Plan:
     return _window_plan(program, group, target)
 
 
-def oversized(plans: Sequence[Plan], target: Target) -> tuple[str, ...]:
+def oversized(plans: Sequence[object], target: Target) -> tuple[str, ...]:
     """Plans whose tiles pass what a partition of the target holds."""
     return tuple(
         f"{plan.group.name}: {plan.columns} columns x {plan.alive} tiles"

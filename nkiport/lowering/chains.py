@@ -1,0 +1,328 @@
+"""The pass after fusion: groups that hand each other whole rows become one kernel.
+
+A product gives scores, a group of row operations makes weights of them, a second product reads
+the weights: as long as a row of scores fits on chip, nothing of its size goes through HBM.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nkiport.lowering.fusion import Access, Group
+from nkiport.lowering.ir import Op, Program, Use, covers, dense_strides, literal
+from nkiport.lowering.strides import intervals, restride
+from nkiport.lowering.tiling import BUFFERS, FP32_BYTES, most_alive
+from nkiport.nki import Target
+
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Three groups over the same batch and rows.
+
+    ``scores`` (..., rows, keys) is built on a product, ``weights`` (..., rows, keys) has row
+    operations, ``values`` (..., rows, width) is built on a product of the weights. What one hands
+    to the next is among the results of both, and never stored.
+    """
+
+    scores: Group
+    weights: Group
+    values: Group
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        """All operations, in an order that can be run."""
+        return (*self.scores.ops, *self.weights.ops, *self.values.ops)
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """What the kernel writes."""
+        return self.values.stored
+
+    @property
+    def name(self) -> str:
+        """What the chain is called: what it stores."""
+        return self.values.name
+
+
+Part = Group | Chain
+
+
+def chained(program: Program, groups: Sequence[Group], target: Target) -> tuple[Part, ...]:
+    """The groups, with those joined that make a chain."""
+    readers = _readers(program, groups)
+    parts: list[Part | None] = list(groups)
+    for at in range(len(groups)):
+        found = _chain(groups, at, readers)
+        if found is None:
+            continue
+        chain, members = found
+        if _bytes(chain, target) <= target.sbuf_bytes and _shaped(chain, target):
+            parts[at] = chain
+            for member in members:
+                parts[member] = None
+    return tuple(part for part in parts if part is not None)
+
+
+def _readers(program: Program, groups: Sequence[Group]) -> Mapping[str, frozenset[int]]:
+    """Which groups read each value; -1 is an output of the program."""
+    found: dict[str, set[int]] = {}
+    for at, group in enumerate(groups):
+        for op in group.ops:
+            for use in op.uses:
+                found.setdefault(use.value, set()).add(at)
+    for use in program.outputs:
+        found.setdefault(use.value, set()).add(-1)
+    return {value: frozenset(where) for value, where in found.items()}
+
+
+def _chain(
+    groups: Sequence[Group], at: int, readers: Mapping[str, frozenset[int]]
+) -> tuple[Chain, list[int]] | None:
+    """The chain whose second product is the group at this place, and the places of the others."""
+    maker = {name: place for place, group in enumerate(groups) for name in group.stored}
+    values = groups[at]
+    middle = _maker_of_left(values, maker)
+    weights = groups[middle] if middle is not None else None
+    if middle is None or weights is None or weights.base is not None:
+        return None
+    if any(not readers[name] <= {middle, at} for name in weights.stored):
+        return None
+    first = _product_read_by(weights, groups, maker)
+    if first is None or any(readers[n] != {middle} for n in groups[first].stored):
+        return None
+    copy = _copy_of(groups, values, readers)
+    ends = [copy] if copy is not None else []
+    joined = _joined(groups[first], weights, values, groups[copy] if copy is not None else None)
+    return (joined, [first, middle, *ends]) if joined else None
+
+
+def _maker_of_left(values: Group, maker: Mapping[str, int]) -> int | None:
+    """Where the left operand of a product is made, if all of it is read in order."""
+    base = values.base
+    if base is None or base.kind != "matmul" or len(values.stored) != 1:
+        return None
+    left, right = base.uses
+    return maker.get(left.value) if left.dense and left.value != right.value else None
+
+
+def _product_read_by(
+    weights: Group, groups: Sequence[Group], maker: Mapping[str, int]
+) -> int | None:
+    """The group on a product whose rows, as wide, the row operations read in order."""
+    total = _whole("", weights.sizes).strides
+    for use, access in weights.reads.items():
+        place = maker.get(use.value)
+        base = groups[place].base if place is not None else None
+        if base is None or base.kind != "matmul" or len(groups[place or 0].stored) != 1:
+            continue
+        same = math.prod(groups[place or 0].sizes) == math.prod(weights.sizes)
+        if same and access.strides == total and base.shape[-1] == weights.sizes[-1]:
+            return place
+    return None
+
+
+def _copy_of(
+    groups: Sequence[Group], values: Group, readers: Mapping[str, frozenset[int]]
+) -> int | None:
+    """The group that does nothing but to store the result in another order."""
+    (only, *others) = readers[values.name]
+    if others or only < 0 or len(groups[only].ops) != 1:
+        return None
+    (op,) = groups[only].ops
+    use = op.uses[0] if op.kind == "copy" and op.uses else None
+    total = math.prod(values.sizes)
+    if use is None or math.prod(use.shape) != total:
+        return None
+    pieces = list(zip(use.shape, use.strides, strict=True))
+    return only if covers(pieces, use.offset, total) else None
+
+
+def _joined(scores: Group, weights: Group, values: Group, copy: Group | None) -> Chain | None:
+    """The chain of these groups, over the coarsest batch that suits all of them."""
+    *_, rows, keys = scores.sizes
+    width = values.sizes[-1]
+    if values.sizes[-2] != rows or values.base is None or values.base.uses[0].shape[-1] != keys:
+        return None
+    order = _order(copy.ops[0]) if copy else None
+    batch = _batch(scores, weights, values, order)
+    if batch is None:
+        return None
+    over, beside = (*batch, rows, keys), (*batch, rows, width)
+    spaced = [respaced(group, over) for group in (scores, weights)]
+    last = respaced(values, beside)
+    if last is None or spaced[0] is None or spaced[1] is None:
+        return None
+    if copy and order:
+        steps = restride([n for n, _ in order], [s for _, s in order], beside)
+        if steps is None:
+            return None
+        last = _stored_as(last, copy.ops[0], steps)
+    first = replace(spaced[0], stored=())
+    given = {name: _whole(name, over) for name in scores.stored}
+    middle = _handed(spaced[1], given)
+    narrow = {name: spaced[1].results[name] for name in weights.stored}
+    return _checked(first, middle, last, narrow)
+
+
+def _checked(first: Group, middle: Group, last: Group, made: Mapping[str, Access]) -> Chain | None:
+    """The chain, if the last group reads of the rows what lies in its own rows."""
+    base = last.base
+    for use, access in last.reads.items():
+        if use.value not in made:
+            continue
+        lies = made[use.value].strides
+        if access.strides[:-1] != tuple(lies[:-1]) or lies[-1] != 0 or access.strides[-1] != 0:
+            return None
+    weights = base.uses[0].value if base else ""
+    if made[weights] != _whole(weights, middle.sizes):
+        return None
+    inside = {name: lies for name, lies in made.items() if name != weights}
+    return Chain(first, replace(middle, stored=tuple(made)), _handed(last, inside))
+
+
+def _handed(group: Group, given: Mapping[str, Access]) -> Group:
+    """The group with these values in its tiles instead of in HBM."""
+    reads = {use: access for use, access in group.reads.items() if use.value not in given}
+    return replace(group, reads=reads, results={**group.results, **given})
+
+
+def _order(op: Op) -> list[tuple[int, int]]:
+    """Sizes and strides of a copy's result, in the order its operand lies in memory."""
+    use, steps = op.uses[0], dense_strides(op.shape)
+    lies = sorted(zip(use.strides, use.shape, steps, strict=True), key=lambda each: -each[0])
+    return [(size, step) for _, size, step in lies if size > 1]
+
+
+def _stored_as(group: Group, op: Op, steps: Sizes) -> Group:
+    """The group with the copy, which costs nothing but other addresses."""
+    strides = _none_at_one(steps, group.sizes)
+    results = {**group.results, op.name: Access(op.name, strides)}
+    return replace(group, ops=(*group.ops, op), results=results, stored=(op.name,))
+
+
+def _batch(
+    scores: Group, weights: Group, values: Group, order: list[tuple[int, int]] | None
+) -> Sizes | None:
+    """Sizes of the batch dimensions: every boundary of the groups' spaces is kept."""
+    *_, rows, keys = scores.sizes
+    width = values.sizes[-1]
+    places = {1}
+    for sizes, below in (
+        (scores.sizes, rows * keys),
+        (weights.sizes, rows * keys),
+        (values.sizes, rows * width),
+        ([size for size, _ in order or ()], rows * width),
+    ):
+        inner = 1
+        for size in reversed(sizes):
+            inner *= size
+            if inner >= below:
+                places.add(inner // below)
+                if inner % below:
+                    return None
+    return intervals(places)
+
+
+def respaced(group: Group, sizes: Sizes) -> Group | None:
+    """The group over a space with the same elements in other dimensions; None if it has none."""
+    reads = {use: _respaced(access, group.sizes, sizes) for use, access in group.reads.items()}
+    results = {name: _respaced(lies, group.sizes, sizes) for name, lies in group.results.items()}
+    ops = [_rebatched(op, sizes[:-2]) if op is group.base else op for op in group.ops]
+    if None in reads.values() or None in results.values() or None in ops:
+        return None
+    return replace(
+        group,
+        ops=tuple(op for op in ops if op),
+        sizes=sizes,
+        reads={use: access for use, access in reads.items() if access},
+        results={name: access for name, access in results.items() if access},
+    )
+
+
+def _respaced(access: Access, old: Sizes, new: Sizes) -> Access | None:
+    steps = restride(old, [step or 0 for step in access.strides], new)
+    return replace(access, strides=_none_at_one(steps, new)) if steps is not None else None
+
+
+def _rebatched(op: Op, batch: Sizes) -> Op | None:
+    """The product with its operands read along other batch dimensions."""
+    sides = []
+    for use in op.uses:
+        steps = restride(use.shape[:-2], use.strides[:-2], batch)
+        if steps is None:
+            return None
+        dims = (*map(literal, batch), *use.dims[-2:])
+        sides.append(Use(use.value, dims, (*steps, *use.strides[-2:]), use.offset))
+    return replace(op, args=tuple(sides), dims=(*map(literal, batch), *op.dims[-2:]))
+
+
+def _whole(name: str, sizes: Sizes) -> Access:
+    return Access(name, _none_at_one(dense_strides(sizes), sizes))
+
+
+def _none_at_one(steps: Sequence[int], sizes: Sequence[int]) -> tuple[int | None, ...]:
+    return tuple(None if size == 1 else step for size, step in zip(sizes, steps, strict=True))
+
+
+def even(size: int, most: int) -> int:
+    """The size of equal tiles of at most so many; ``most`` if the last one must be smaller.
+
+    >>> even(256, 128), even(70, 128), even(300, 128), even(197, 128)
+    (128, 70, 100, 128)
+    """
+    fewest = math.ceil(size / most)
+    parts = (n for n in range(fewest, 2 * fewest + 1) if size % n == 0)
+    return (
+        size // next(parts, 0)
+        if any(size % n == 0 for n in range(fewest, 2 * fewest + 1))
+        else most
+    )
+
+
+def _shaped(chain: Chain, target: Target) -> bool:
+    """Whether the depth is cut into equal tiles, and a result's row fits one bank."""
+    first, last = chain.scores.base, chain.values.base
+    depth = first.uses[0].shape[-1] if first else 0
+    fits = depth % even(depth, target.partitions) == 0
+    return fits and last is not None and last.shape[-1] <= target.moving_fmax
+
+
+def _bytes(chain: Chain, target: Target) -> int:
+    """What a partition holds: keys and values of a head, rows of scores, and small tiles."""
+    *_, rows, keys = chain.scores.sizes
+    width = chain.values.sizes[-1]
+    base = chain.scores.base
+    depth = base.uses[0].shape[-1] if base else 0
+    tiles = math.ceil(keys / target.partitions)
+    parts = math.ceil(depth / target.partitions)
+    held = parts * keys + tiles * width + tiles * min(rows, target.partitions)
+    wide = (most_alive(chain.weights) + 1) * keys
+    small = (len(chain.ops) + 4) * target.moving_fmax
+    return BUFFERS * FP32_BYTES * (held + wide + small)
+
+
+@dataclass(frozen=True)
+class ChainPlan:
+    """Tiles of a chain: so many rows, keys, columns of scores and parts of the depth at a time."""
+
+    chain: Chain
+    rows: int
+    keys: int
+    columns: int
+    depth: int
+
+
+def plan_chain(chain: Chain, target: Target) -> ChainPlan:
+    """Equal tiles where the sizes allow it: none is masked then, and nothing filled first."""
+    *_, rows, keys = chain.scores.sizes
+    base = chain.scores.base
+    depth = base.uses[0].shape[-1] if base else 1
+    return ChainPlan(
+        chain,
+        even(rows, target.stationary_fmax),
+        even(keys, target.partitions),
+        even(keys, target.moving_fmax),
+        even(depth, target.partitions),
+    )
