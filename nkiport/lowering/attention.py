@@ -5,67 +5,25 @@ PSUM and worked on in SBUF, the weights are turned on the tensor engine, and wha
 by waits until its values are summed.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from nkiport.lowering.anchored import nest
+from nkiport.lowering.chained import Chained, bring_keys, bring_queries, bring_values, varies
 from nkiport.lowering.chains import ChainPlan
-from nkiport.lowering.ir import Op, Program
+from nkiport.lowering.fusion import Group
+from nkiport.lowering.ir import Op, Program, Use
 from nkiport.lowering.kernel import Body, Launch, axes
-from nkiport.lowering.matmul import Side, parameter_of, side_of
-from nkiport.lowering.select import DTYPES, select
+from nkiport.lowering.matmul import parameter_of, side_of
+from nkiport.lowering.select import DTYPES, number, select
 from nkiport.lowering.step import Step
 from nkiport.lowering.writer import Writer
 
 NAMES = frozenset(
     {"depth", "width", "KEYS", "N_TILE", "D_TILE", "key_tiles", "n_tiles", "i_q", "i_k", "i_j",
      "i_d", "i_e", "i_w", "i_c", "queries", "keys", "values", "scores", "weights", "turned",
-     "strip", "acc", "d"}
+     "strip", "acc", "bank", "i_b"}
 )  # fmt: skip
 """What the kernel names itself, besides what every kernel does."""
-
-
-@dataclass
-class Chained:
-    """A chain that is being written."""
-
-    plan: ChainPlan
-    writer: Writer
-    score: Body
-    weight: Body
-    value: Body
-    query: Side
-    key: Side
-    held: Side
-    """The values, by which the weights are multiplied."""
-
-    @property
-    def ragged_rows(self) -> bool:
-        """Whether the last tile of rows is smaller."""
-        return bool(self.plan.chain.scores.sizes[-2] % self.plan.rows)
-
-    @property
-    def ragged_keys(self) -> bool:
-        """Whether the last tile of keys is smaller."""
-        cols = self.plan.chain.scores.sizes[-1]
-        return bool(cols % self.plan.keys or cols % self.plan.columns)
-
-    @property
-    def parts(self) -> int:
-        """Parts of the depth that lie on the partitions one after another."""
-        return self.query.shape[-1] // self.plan.depth
-
-    @property
-    def loops(self) -> list[str]:
-        """A loop for each batch dimension."""
-        outer = range(len(self.plan.chain.scores.sizes) - 2)
-        return [f"for o{n} in nl.affine_range(outer{n}):" for n in outer]
-
-    @property
-    def shared(self) -> int:
-        """From which loop on keys and values stay the same: heads in a group share theirs."""
-        sides = (self.key.access.strides[:-2], self.held.access.strides[:-2])
-        varies = [n for steps in sides for n, step in enumerate(steps) if step]
-        return max(varies, default=-1) + 1
 
 
 def emit_chain(program: Program, plan: ChainPlan, writer: Writer) -> Launch:
@@ -75,12 +33,14 @@ def emit_chain(program: Program, plan: ChainPlan, writer: Writer) -> Launch:
     assert first  # noqa: S101 - a chain is built on two products
     assert last  # noqa: S101
     taken = {op.name for op in chain.ops} | NAMES
-    score = Body(program, chain.scores, writer, "N_TILE", taken=taken)
+    scale, scores = _scale(program, chain.scores)
+    score = Body(program, scores, writer, "N_TILE", taken=taken)
     weight = Body(program, chain.weights, writer, "cols", taken=score.taken)
     value = Body(program, chain.values, writer, "width", taken=score.taken)
     uses = (*first.uses, last.uses[1])
     sides = [side_of(score, use, o) for use, o in zip(uses, ("rows", "cols", "cols"), strict=True)]
-    made = Chained(plan, writer, score, weight, value, *sides)
+    query, key, held = sides
+    made = Chained(plan, writer, score, weight, value, query, key, held, scale)
     given = [parameter_of(score, side, use) for side, use in zip(sides, uses, strict=True)]
     given += [p for body in (score, weight, value) for p in body.parameters()]
     kernel = f"{chain.name}_kernel"
@@ -90,13 +50,26 @@ def emit_chain(program: Program, plan: ChainPlan, writer: Writer) -> Launch:
         writer.line(f'"""{f"Compute {chain.name}: {kinds}."[:90]}"""')
         shape = _sizes(made)
         _tiles(made)
-        with nest(writer, *made.loops[: made.shared]):
-            _keys(made)
-            _values(made)
-            with nest(writer, *made.loops[made.shared :]):
-                _rows(made)
+        _batch(made, 0)
         writer.line("return out")
     return Launch(kernel, tuple(given), chain.stored, (shape,))
+
+
+def _scale(program: Program, group: Group) -> tuple[str, Group]:
+    """The number that all scores are multiplied by, and the group without the operation."""
+    base, *rest = group.ops
+    query = base.uses[0]
+    turned = query.strides[-1] == 1 and program.dtype_of(query.value) == "float32"
+    if not rest or rest[0].kind not in {"mul", "div"} or not turned:
+        return "", group
+    use, by = rest[0].args
+    if not isinstance(use, Use) or isinstance(by, Use) or use.value != base.name:
+        return "", group
+    if sum(use.value == base.name for op in rest for use in op.uses) > 1:
+        return "", group
+    return number(by) if rest[0].kind == "mul" else f"1.0 / {by}", replace(
+        group, ops=(replace(base, name=rest[0].name), *rest[1:])
+    )
 
 
 def _sizes(made: Chained) -> tuple[str, ...]:
@@ -135,6 +108,7 @@ def _tiles(made: Chained) -> None:
     write.line("i_k, i_j = nl.arange(KEYS)[:, None], nl.arange(KEYS)[None, :]")
     write.line("i_e, i_d = nl.arange(D_TILE)[:, None], nl.arange(D_TILE)[None, :]")
     write.line("i_f = nl.arange(N_TILE)[None, :]")
+    write.line(f"i_b = nl.arange({made.together} * P)[None, :]")
     write.line("i_c = nl.arange(cols)[None, :]")
     write.line("i_w = nl.arange(width)[None, :]")
     lies = [a for b in (made.score, made.weight, made.value) for a in b.names]
@@ -145,52 +119,20 @@ def _tiles(made: Chained) -> None:
     write.line()
 
 
-def _keys(made: Chained) -> None:
-    """Keys with their depth on the partitions."""
-    write, key = made.writer, made.key
-    write.comment("The keys, their depth on the partitions.")
-    room = "key_tiles * KEYS" if not made.ragged_keys else "max(key_tiles * KEYS, n_tiles * N_TILE)"
-    fill = "nl.zeros" if made.ragged_keys else "nl.ndarray"
-    write.call(f"keys = {fill}(", [f"(D_TILE, {made.parts}, {room})", f"dtype={key.dtype}"])
-    with write.block("for j in nl.affine_range(key_tiles):"):
-        mask = "j * KEYS + {} < cols" if made.ragged_keys else ""
-        _turned(made, key, "j * KEYS", ("i_k", "i_j"), "keys[i_e, {}, j * KEYS + i_j]", mask)
-
-
-def _values(made: Chained) -> None:
-    """Values with their keys on the partitions."""
-    write, held = made.writer, made.held
-    write.comment("The values, their keys on the partitions.")
-    ragged = made.ragged_keys
-    fill = "nl.zeros" if ragged else "nl.ndarray"
-    write.call(f"values = {fill}(", ["(KEYS, key_tiles, width)", f"dtype={held.dtype}"])
-    with write.block("for j in nl.affine_range(key_tiles):"):
-        source = f"{held.name}[{held.index('i_w', 'j * KEYS + i_k')}]"
-        mask = ["mask=j * KEYS + i_k < cols"] if ragged else []
-        write.call("values[i_k, j, i_w] = nl.load(", [source, *mask])
-
-
-def _turned(
-    made: Chained, side: Side, start: str, index: tuple[str, str], target: str, mask: str
-) -> None:
-    """Bring a tile whose depth shall lie on the partitions; memory mostly has it along rows."""
-    write = made.writer
-    down, along = index
-    size = "P" if side.other == "rows" else "KEYS"
-    if not side.turned:
-        for part in range(made.parts):
-            source = f"{side.name}[{side.index(f'{start} + {along}', f'{part} * D_TILE + i_e')}]"
-            given = [f"mask={mask.format(along)}"] if mask else []
-            write.call(f"{target.format(part)} = nl.load(", [source, *given])
+def _batch(made: Chained, level: int) -> None:
+    """The loops over the batch; what stays the same in a loop is loaded before it."""
+    for body, access in made.hoisted:
+        if level == varies(access):
+            columns, width = ("i_w", "width") if body is made.value else ("i_c", "cols")
+            body.load(access, columns=columns, tail=False, width=width)
+    if level == made.shared:
+        bring_keys(made)
+        bring_values(made)
+    if level == len(made.loops):
+        _rows(made)
         return
-    for part in range(made.parts):
-        source = f"{side.name}[{side.index(f'{start} + {down}', f'{part} * D_TILE + i_d')}]"
-        if mask:
-            write.line(f"strip = nl.zeros(({size}, D_TILE), dtype={side.dtype})")
-            write.call(f"strip[{down}, i_d] = nl.load(", [source, f"mask={mask.format(down)}"])
-        else:
-            write.call("strip = nl.load(", [source])
-        write.line(f"{target.format(part)} = nl.copy(nisa.nc_transpose(strip))")
+    with made.writer.block(made.loops[level]):
+        _batch(made, level + 1)
 
 
 def _rows(made: Chained) -> None:
@@ -198,11 +140,7 @@ def _rows(made: Chained) -> None:
     write = made.writer
     with write.block("for m in nl.affine_range(math.ceil(rows / P)):"):
         write.line("row = m * P + i_p")
-        mask = "m * P + {} < rows" if made.ragged_rows else ""
-        fill = "nl.zeros" if mask else "nl.ndarray"
-        dtype = f"dtype={made.query.dtype}"
-        write.call(f"queries = {fill}(", [f"(D_TILE, {made.parts}, P)", dtype])
-        _turned(made, made.query, "m * P", ("i_p", "i_q"), "queries[i_e, {}, i_q]", mask)
+        bring_queries(made)
         _scores(made)
         _weights(made)
         _product(made)
@@ -213,20 +151,16 @@ def _scores(made: Chained) -> None:
     write, body = made.writer, made.score
     base = body.group.base
     assert base  # noqa: S101 - the group is built on a product
-    write.line("scores = nl.ndarray((P, n_tiles * N_TILE), dtype=nl.float32)")
-    many = made.plan.chain.scores.sizes[-1] > made.plan.columns
-    with nest(write, "for n in nl.affine_range(n_tiles):" if many else ""):
-        write.line(f"col = {'n * N_TILE + ' if many else ''}i_f")
-        _sum(made, "acc", "(P, N_TILE)", ["queries[i_e, {0}, i_q]", "keys[i_e, {0}, col]"])
-        _after(made, body, base, "col", tail=made.ragged_keys, into="scores[i_p, col]")
-
-
-def _sum(made: Chained, name: str, shape: str, operands: list[str]) -> None:
-    """Sum the products of the parts of the depth in PSUM."""
-    write = made.writer
-    write.line(f"{name} = nl.zeros({shape}, dtype=nl.float32, buffer=nl.psum)")
-    for part in range(made.parts):
-        write.call(f"{name} += nisa.nc_matmul(", [each.format(part) for each in operands])
+    if not made.in_psum:
+        write.line("scores = nl.ndarray((P, n_tiles * N_TILE), dtype=nl.float32)")
+    with nest(write, "" if made.one_bank else "for n in nl.affine_range(n_tiles):"):
+        write.line(f"col = {'' if made.one_bank else 'n * N_TILE + '}i_f")
+        write.line("acc = nl.zeros((P, N_TILE), dtype=nl.float32, buffer=nl.psum)")
+        for part in range(made.parts):
+            operands = [f"queries[i_e, {part}, i_q]", f"keys[i_e, {part}, col]"]
+            write.call("acc += nisa.nc_matmul(", operands)
+        into = "" if made.in_psum else "scores[i_p, col]"
+        _after(made, body, base, "col", tail=made.ragged_keys, into=into)
 
 
 def _after(
@@ -234,11 +168,14 @@ def _after(
 ) -> None:  # fmt: skip
     """What follows a product on its tile; the last result goes where it is told."""
     write = made.writer
+    for use, lies in body.group.reads.items():
+        if body is made.score and (body, lies) in made.hoisted and lies.strides[-1] != 0:
+            body.tiles[use] = f"{body.loaded[lies]}[i_p, {columns}]"
     for each in body.group.ops:
         body.tiles[each.name] = "acc" if each is base else body.alias(each) or each.name
     steps = {step.op.name: step for step in select(body.group, body.tiles, body.width)}
     last = body.group.ops[-1]
-    held = set()
+    held = {access for kernel, access in made.hoisted if kernel is body}
     for each in body.group.ops:
         for use in () if each is base else each.uses:
             access = body.group.reads.get(use)
@@ -252,7 +189,7 @@ def _after(
             return
         body.step(steps[each.name])
     if into:
-        write.line(f"{into} = nl.copy({body.tiles[last.name]})")
+        write.call(f"{into} = nisa.activation(", ["op=nl.copy", f"data={body.tiles[last.name]}"])
 
 
 def _write(body: Body, step: Step, into: str) -> None:
@@ -266,11 +203,11 @@ def _weights(made: Chained) -> None:
     own = {op.name for op in group.ops}
     for name in group.results:
         if name not in own:
-            body.tiles[name] = "scores[i_p, i_c]"
+            body.tiles[name] = "acc" if made.in_psum else "scores[i_p, i_c]"
     for op in group.ops:
         body.tiles[op.name] = body.alias(op) or op.name
     steps = {step.op.name: step for step in select(group, body.tiles, "cols")}
-    held = set()
+    held = {access for kernel, access in made.hoisted if kernel is body}
     for op in group.ops:
         for use in op.uses:
             access = group.reads.get(use)
@@ -286,36 +223,41 @@ def _product(made: Chained) -> None:
     write, body = made.writer, made.value
     base = body.group.base
     assert base  # noqa: S101 - the group is built on a product
-    weights = _turned_weights(made, base)
+    _turn_weights(made, base)
     write.line("acc = nl.zeros((P, width), dtype=nl.float32, buffer=nl.psum)")
     with write.block("for j in nl.affine_range(key_tiles):"):
-        write.line(f"acc += nisa.nc_matmul({weights}[i_k, j, i_q], values[i_k, j, i_w])")
+        write.line("acc += nisa.nc_matmul(turned[i_k, j * P + i_q], values[i_k, j, i_w])")
     for name in made.weight.group.stored:
         body.tiles[name] = made.weight.tiles[name]
     _after(made, body, base, "i_w", tail=False, into="")
     _store(made, base)
 
 
-def _turned_weights(made: Chained, base: Op) -> str:
+def _turn_weights(made: Chained, base: Op) -> None:
     """The weights with their keys on the partitions."""
     write = made.writer
     name = base.uses[0].value
     tile = made.weight.tiles[name]
     kind = DTYPES[made.weight.program.dtype_of(name)]
-    if kind != "nl.float32" or not tile.isidentifier():
+    ragged = made.ragged_rows or made.ragged_keys
+    if ragged:
+        write.comment("Zeros stand where the last tile of keys, or of rows, ends early.")
+        write.line(f"weights = nl.zeros((P, key_tiles * KEYS), dtype={kind})")
+        mask = ["mask=row < rows"] if made.ragged_rows else []
+        write.call("weights[i_p, i_c] = nl.copy(", [tile, *mask])
+        tile = "weights"
+    elif kind != "nl.float32" or not tile.isidentifier():
         write.line(f"weights = nl.copy({tile}, dtype={kind})")
         tile = "weights"
-    masks = ["(j * KEYS + {0} < cols)"] if made.ragged_keys else []
-    masks += ["(m * P + {1} < rows)"] if made.ragged_rows else []
-    mask = " & ".join(masks)
-    fill = "nl.zeros" if mask else "nl.ndarray"
-    write.line(f"turned = {fill}((KEYS, key_tiles, P), dtype={kind})")
-    with write.block("for j in nl.affine_range(key_tiles):"):
-        one = [f"mask={mask.format('i_j', 'i_p')}"] if mask else []
-        two = [f"mask={mask.format('i_k', 'i_q')}"] if mask else []
-        turn = ", ".join([f"{tile}[i_p, j * KEYS + i_j]", *one])
-        write.call("turned[i_k, j, i_q] = nl.copy(", [f"nisa.nc_transpose({turn})", *two])
-    return "turned"
+    many = made.together
+    write.line(f"turned = nl.ndarray((KEYS, key_tiles * P), dtype={kind})")
+    with write.block(f"for b in nl.affine_range(key_tiles // {many}):"):
+        write.line(f"bank = nl.ndarray((KEYS, {many} * P), dtype={kind}, buffer=nl.psum)")
+        with write.block(f"for j in nl.affine_range({many}):"):
+            given = f"{tile}[i_p, (b * {many} + j) * KEYS + i_j]"
+            write.call("bank[i_k, j * P + i_q] = nisa.nc_transpose(", [given])
+        told = ["bank", "engine=nisa.vector_engine"]
+        write.call(f"turned[i_k, b * {many} * P + i_b] = nisa.tensor_copy(", told)
 
 
 def _store(made: Chained, base: Op) -> None:

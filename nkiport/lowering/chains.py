@@ -298,7 +298,8 @@ def _bytes(chain: Chain, target: Target) -> int:
     tiles = math.ceil(keys / target.partitions)
     parts = math.ceil(depth / target.partitions)
     held = parts * keys + tiles * width + tiles * min(rows, target.partitions)
-    wide = (most_alive(chain.weights) + 1) * keys
+    shared = sum(a.strides[-2] == 0 for a in {*chain.scores.reads.values()})
+    wide = (most_alive(chain.weights) + 1 + shared) * keys
     small = (len(chain.ops) + 4) * target.moving_fmax
     return BUFFERS * FP32_BYTES * (held + wide + small)
 

@@ -181,8 +181,11 @@ class Body:
         columns = self.column_mask if tail and access.strides[-1] != 0 else ""
         return f"({rows}) & ({columns})" if rows and columns else rows or columns
 
-    def load(self, access: Access, *, columns: str, tail: bool) -> None:
-        """Load an operand's tile; a row that all rows share is spread over the partitions."""
+    def load(self, access: Access, *, columns: str, tail: bool, width: str = "") -> None:
+        """Load an operand's tile; a row that all rows share is spread over the partitions.
+
+        ``width`` is how many columns it has, if not as many as the tiles of this kernel.
+        """
         name, target = self.names[access], self.loaded[access]
         shared = access.strides[-2] == 0
         mask = self.mask(access, tail=tail)
@@ -193,7 +196,7 @@ class Body:
         source = f"{name}[{self.index(access, columns)}]"
         self.writer.call(f"{first} = nl.load(", [source, *given])
         if shared:
-            wide = self.width if access.strides[-1] != 0 else "1"
+            wide = (width or self.width) if access.strides[-1] != 0 else "1"
             self.writer.call(f"{target} = nl.broadcast_to(", [first, f"shape=(P, {wide})"])
 
     def step(self, step: Step) -> None:
