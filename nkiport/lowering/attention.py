@@ -21,7 +21,8 @@ from nkiport.lowering.writer import Writer
 NAMES = frozenset(
     {"depth", "width", "KEYS", "N_TILE", "D_TILE", "key_tiles", "n_tiles", "i_q", "i_k", "i_j",
      "i_d", "i_e", "i_w", "i_c", "queries", "keys", "values", "scores", "weights", "turned",
-     "strip", "acc", "bank", "i_b"}
+     "strip", "acc", "bank", "i_b", "F",
+     "own", "some"}
 )  # fmt: skip
 """What the kernel names itself, besides what every kernel does."""
 
@@ -34,7 +35,7 @@ def emit_chain(program: Program, plan: ChainPlan, writer: Writer) -> Launch:
     assert last  # noqa: S101
     taken = {op.name for op in chain.ops} | NAMES
     scale, scores = _scale(program, chain.scores)
-    score = Body(program, scores, writer, "N_TILE", taken=taken)
+    score = Body(program, scores, writer, "N_TILE" if chain.hidden is None else "F", taken=taken)
     weight = Body(program, chain.weights, writer, "cols", taken=score.taken)
     value = Body(program, chain.values, writer, "width", taken=score.taken)
     uses = (*first.uses, last.uses[1])
@@ -138,12 +139,26 @@ def _batch(made: Chained, level: int) -> None:
 def _rows(made: Chained) -> None:
     """One tile of rows after another."""
     write = made.writer
-    with write.block("for m in nl.affine_range(math.ceil(rows / P)):"):
+    loop = "static_range(rows // P)" if made.causal else "affine_range(math.ceil(rows / P))"
+    with write.block(f"for m in nl.{loop}:"):
         write.line("row = m * P + i_p")
+        if made.causal:
+            _seen(made)
         bring_queries(made)
         _scores(made)
         _weights(made)
         _product(made)
+
+
+def _seen(made: Chained) -> None:
+    """How many keys the last row of the tile sees."""
+    write = made.writer
+    *_, rows, keys = made.plan.chain.scores.sizes
+    write.comment("The rows of this tile see no more keys; those after them are left out.")
+    before = f"{keys - rows} + " if keys > rows else ""
+    write.line(f"cols = {before}(m + 1) * P")
+    write.line("key_tiles = cols // KEYS")
+    write.line("i_c = nl.arange(cols)[None, :]")
 
 
 def _scores(made: Chained) -> None:
@@ -152,15 +167,32 @@ def _scores(made: Chained) -> None:
     base = body.group.base
     assert base  # noqa: S101 - the group is built on a product
     if not made.in_psum:
-        write.line("scores = nl.ndarray((P, n_tiles * N_TILE), dtype=nl.float32)")
-    with nest(write, "" if made.one_bank else "for n in nl.affine_range(n_tiles):"):
-        write.line(f"col = {'' if made.one_bank else 'n * N_TILE + '}i_f")
-        write.line("acc = nl.zeros((P, N_TILE), dtype=nl.float32, buffer=nl.psum)")
+        wide = "cols" if made.causal else "n_tiles * N_TILE"
+        write.line(f"scores = nl.ndarray((P, {wide}), dtype=nl.float32)")
+    with nest(write, _banks(made)):
+        if made.causal:
+            write.line("F = min(N_TILE, cols - n * N_TILE)")
+            write.line("i_f = nl.arange(F)[None, :]")
+        write.line("col = n * N_TILE + i_f" if _banks(made) else "col = i_f")
+        write.line(f"acc = nl.zeros((P, {body.width}), dtype=nl.float32, buffer=nl.psum)")
         for part in range(made.parts):
             operands = [f"queries[i_e, {part}, i_q]", f"keys[i_e, {part}, col]"]
             write.call("acc += nisa.nc_matmul(", operands)
         into = "" if made.in_psum else "scores[i_p, col]"
         _after(made, body, base, "col", tail=made.ragged_keys, into=into)
+    if made.causal:
+        write.comment("Only the last keys, those of the rows themselves, are partly hidden.")
+        write.line("own = cols - P + i_q")
+        told = [f"on_false_value={number(made.plan.chain.hidden or 0.0)}"]
+        shown = ["pred=i_p >= i_q", "on_true_tile=scores[i_p, own]", *told]
+        write.call("scores[i_p, own] = nisa.affine_select(", shown)
+
+
+def _banks(made: Chained) -> str:
+    """The loop over the banks that a row of scores is built in."""
+    if made.causal:
+        return "for n in nl.static_range(math.ceil(cols / N_TILE)):"
+    return "" if made.one_bank else "for n in nl.affine_range(n_tiles):"
 
 
 def _after(
@@ -249,11 +281,17 @@ def _turn_weights(made: Chained, base: Op) -> None:
     elif kind != "nl.float32" or not tile.isidentifier():
         write.line(f"weights = nl.copy({tile}, dtype={kind})")
         tile = "weights"
-    many = made.together
     write.line(f"turned = nl.ndarray((KEYS, key_tiles * P), dtype={kind})")
-    with write.block(f"for b in nl.affine_range(key_tiles // {many}):"):
-        write.line(f"bank = nl.ndarray((KEYS, {many} * P), dtype={kind}, buffer=nl.psum)")
-        with write.block(f"for j in nl.affine_range({many}):"):
+    many, some = str(made.together), str(made.together)
+    loop = f"affine_range(key_tiles // {many})"
+    if made.causal:
+        loop, some = f"static_range(math.ceil(key_tiles / {many}))", "some"
+    with write.block(f"for b in nl.{loop}:"):
+        if made.causal:
+            write.line(f"some = min({many}, key_tiles - b * {many})")
+            write.line("i_b = nl.arange(some * P)[None, :]")
+        write.line(f"bank = nl.ndarray((KEYS, {some} * P), dtype={kind}, buffer=nl.psum)")
+        with write.block(f"for j in nl.affine_range({some}):"):
             given = f"{tile}[i_p, (b * {many} + j) * KEYS + i_j]"
             write.call("bank[i_k, j * P + i_q] = nisa.nc_transpose(", [given])
         told = ["bank", "engine=nisa.vector_engine"]

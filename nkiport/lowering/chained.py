@@ -53,13 +53,19 @@ class Chained:
     @property
     def in_psum(self) -> bool:
         """Whether the row operations read the scores as the product leaves them."""
-        return self.one_bank and len(self.score.group.ops) == 1
+        return self.one_bank and len(self.score.group.ops) == 1 and not self.causal
+
+    @property
+    def causal(self) -> bool:
+        """Whether each row sees the keys up to its own."""
+        return self.plan.chain.hidden is not None
 
     @property
     def together(self) -> int:
         """How many turned tiles of weights leave PSUM together."""
+        most = max(1, BANK // self.plan.rows)
         tiles = math.ceil(self.plan.chain.scores.sizes[-1] / self.plan.keys)
-        return math.gcd(tiles, max(1, BANK // self.plan.rows))
+        return most if self.causal else math.gcd(tiles, most)
 
     @property
     def loops(self) -> list[str]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from nkiport.lowering.causal import without_triangle
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Use, covers, dense_strides, literal
 from nkiport.lowering.strides import intervals, restride
@@ -29,6 +30,8 @@ class Chain:
     scores: Group
     weights: Group
     values: Group
+    hidden: float | None = None
+    """What the scores of keys after a row's own become; None if every row sees every key."""
 
     @property
     def ops(self) -> tuple[Op, ...]:
@@ -49,8 +52,10 @@ class Chain:
 Part = Group | Chain
 
 
-def chained(program: Program, groups: Sequence[Group], target: Target) -> tuple[Part, ...]:
-    """The groups, with those joined that make a chain."""
+def chained(
+    program: Program, groups: Sequence[Group], target: Target
+) -> tuple[Program, tuple[Part, ...]]:
+    """The groups, with those joined that make a chain, and the program of what they compute."""
     readers = _readers(program, groups)
     parts: list[Part | None] = list(groups)
     for at in range(len(groups)):
@@ -59,10 +64,51 @@ def chained(program: Program, groups: Sequence[Group], target: Target) -> tuple[
             continue
         chain, members = found
         if _bytes(chain, target) <= target.sbuf_bytes and _shaped(chain, target):
-            parts[at] = chain
+            parts[at] = _causal(program, chain, target)
             for member in members:
                 parts[member] = None
-    return tuple(part for part in parts if part is not None)
+    return _needed(program, [part for part in parts if part is not None])
+
+
+def _needed(program: Program, parts: list[Part]) -> tuple[Program, tuple[Part, ...]]:
+    """Without what nothing reads: a mask, once a chain knows what it hides."""
+    needed = {use.value for use in program.outputs}
+    kept: list[Part] = []
+    for part in reversed(parts):
+        if needed & set(part.stored):
+            kept.insert(0, part)
+            needed |= {use.value for op in part.ops for use in op.uses}
+    names = {op.name for part in kept for op in part.ops}
+    return replace(program, ops=tuple(op for op in program.ops if op.name in names)), tuple(kept)
+
+
+def _causal(program: Program, chain: Chain, target: Target) -> Chain:
+    """The chain that leaves out what a mask would hide, where it can tell."""
+    if any(access.strides[-1] != 0 for access in chain.weights.reads.values()):
+        return chain
+    *_, rows, keys = chain.scores.sizes
+    tile = even(keys, target.partitions)
+    if tile != even(rows, target.partitions):
+        return chain
+    found = without_triangle(program, chain.scores, tile)
+    if found is None:
+        return chain
+    scores, hidden = found
+    weights = _renamed(chain.weights, chain.scores.ops[-1].name, scores.ops[-1].name)
+    return replace(chain, scores=scores, weights=weights, hidden=hidden)
+
+
+def _renamed(group: Group, old: str, new: str) -> Group:
+    """The group that reads another value of the same shape."""
+    ops = tuple(
+        replace(op, args=tuple(
+            replace(arg, value=new) if isinstance(arg, Use) and arg.value == old else arg
+            for arg in op.args
+        ))
+        for op in group.ops
+    )  # fmt: skip
+    results = {new if name == old else name: lies for name, lies in group.results.items()}
+    return replace(group, ops=ops, results=results)
 
 
 def _readers(program: Program, groups: Sequence[Group]) -> Mapping[str, frozenset[int]]:

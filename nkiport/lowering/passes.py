@@ -61,8 +61,9 @@ def _illegal_source(state: State) -> list[str]:
     return long
 
 
-def _groups(state: State) -> list[Group]:
-    return [part for part in state.groups if isinstance(part, Group)]
+def _chained(state: State) -> tuple[Program, Sequence[Part]]:
+    groups = [part for part in state.groups if isinstance(part, Group)]
+    return chained(state.program, groups, state.target)
 
 
 def _tiled(state: State) -> tuple[AnyPlan, ...]:
@@ -84,7 +85,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "chains",
-        lambda s: {"groups": chained(s.program, _groups(s), s.target)},
+        lambda s: dict(zip(("program", "groups"), _chained(s), strict=True)),
         lambda s: unfused(s.program, s.groups),
     ),
     Pass(

@@ -128,6 +128,21 @@ def test_attention_is_one_kernel(name, tmp_path):
     assert source.count("@nki.jit") == 1
 
 
+@pytest.mark.parametrize("name", ["causal", "causal_tiles", "added_triangle"])
+def test_keys_that_a_mask_hides_are_left_out(name, tmp_path):
+    source, _, _ = lowered(name, tmp_path)
+
+    assert source.count("@nki.jit") == 1
+    assert "cols = (m + 1) * P" in source
+    assert "nl.where" not in source
+
+
+def test_a_mask_that_is_no_triangle_is_applied_as_it_is(tmp_path):
+    source, _, _ = lowered("sdpa_no_key", tmp_path)
+
+    assert "affine_select" not in source
+
+
 def test_scores_that_are_read_elsewhere_too_stay_a_kernel_of_their_own():
     graph = attention(1, 32, 32, 16, 16)
     seen = graph.model_copy(update={"outputs": (*graph.outputs, graph.outputs[0].model_copy(
