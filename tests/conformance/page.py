@@ -1,4 +1,4 @@
-"""Write the page that says which conformance test covers what: ``python -m tests.conformance.page``.
+"""Write the page of what the tests cover: ``python -m tests.conformance.page``.
 
 The names of the language are those of its last complete reference (SDK 2.26) and of our tables;
 what no test covers is listed as missing, with the reason.
@@ -26,6 +26,10 @@ NOT_THERE = {
     "nisa.builtin_custom_op": "the meaning is in a library of the caller's",
 }
 """What the reference has and the simulator does not."""
+ABOUT = (
+    "Made from the tables in `tests/conformance` by `make docs`; do not edit. Every kernel runs"
+    " against a NumPy oracle; every rule is broken by one kernel and kept by its twin."
+)
 BODIES: Mapping[str, str] = {
     name: body
     for table in (KERNELS, LATER, CONSTRUCTS, CORNERS)
@@ -47,8 +51,7 @@ def page() -> str:
     }
     parts = [
         "# What the simulator's conformance tests cover",
-        "Made from the tables in `tests/conformance` by `make docs`; do not edit. Every kernel runs"
-        " against a NumPy oracle; every rule is broken by one kernel and kept by its twin.",
+        ABOUT,
         "\n".join(_summary(covered)),
     ]
     for title, rows in covered.items():
