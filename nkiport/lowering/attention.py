@@ -22,7 +22,7 @@ NAMES = frozenset(
     {"depth", "width", "KEYS", "N_TILE", "D_TILE", "key_tiles", "n_tiles", "i_q", "i_k", "i_j",
      "i_d", "i_e", "i_w", "i_c", "queries", "keys", "values", "scores", "weights", "turned",
      "strip", "acc", "bank", "i_b", "F",
-     "own", "some"}
+     "own", "many", "TURNS", "i_s", "g", "h"}
 )  # fmt: skip
 """What the kernel names itself, besides what every kernel does."""
 
@@ -108,8 +108,12 @@ def _tiles(made: Chained) -> None:
     write.line("i_p, i_q = nl.arange(P)[:, None], nl.arange(P)[None, :]")
     write.line("i_k, i_j = nl.arange(KEYS)[:, None], nl.arange(KEYS)[None, :]")
     write.line("i_e, i_d = nl.arange(D_TILE)[:, None], nl.arange(D_TILE)[None, :]")
+    if made.heads > 1:
+        write.line(f"i_s = nl.arange({made.heads} * D_TILE)[:, None]")
     write.line("i_f = nl.arange(N_TILE)[None, :]")
-    write.line(f"i_b = nl.arange({made.together} * P)[None, :]")
+    write.comment("So many turned tiles of weights leave PSUM together.")
+    write.line(f"TURNS = {made.together}")
+    write.line("i_b = nl.arange(TURNS * P)[None, :]")
     write.line("i_c = nl.arange(cols)[None, :]")
     write.line("i_w = nl.arange(width)[None, :]")
     lies = [a for b in (made.score, made.weight, made.value) for a in b.names]
@@ -145,9 +149,11 @@ def _rows(made: Chained) -> None:
         if made.causal:
             _seen(made)
         bring_queries(made)
-        _scores(made)
-        _weights(made)
-        _product(made)
+        with nest(write, made.each_head):
+            made.name_head()
+            _scores(made)
+            _weights(made)
+            _product(made)
 
 
 def _seen(made: Chained) -> None:
@@ -176,7 +182,7 @@ def _scores(made: Chained) -> None:
         write.line("col = n * N_TILE + i_f" if _banks(made) else "col = i_f")
         write.line(f"acc = nl.zeros((P, {body.width}), dtype=nl.float32, buffer=nl.psum)")
         for part in range(made.parts):
-            operands = [f"queries[i_e, {part}, i_q]", f"keys[i_e, {part}, col]"]
+            operands = [f"{side}[{made.depth}, {part}, {at}]" for side, at in SIDES]
             write.call("acc += nisa.nc_matmul(", operands)
         into = "" if made.in_psum else "scores[i_p, col]"
         _after(made, body, base, "col", tail=made.ragged_keys, into=into)
@@ -186,6 +192,9 @@ def _scores(made: Chained) -> None:
         told = [f"on_false_value={number(made.plan.chain.hidden or 0.0)}"]
         shown = ["pred=i_p >= i_q", "on_true_tile=scores[i_p, own]", *told]
         write.call("scores[i_p, own] = nisa.affine_select(", shown)
+
+
+SIDES = (("queries", "i_q"), ("keys", "col"))
 
 
 def _banks(made: Chained) -> str:
@@ -258,7 +267,8 @@ def _product(made: Chained) -> None:
     _turn_weights(made, base)
     write.line("acc = nl.zeros((P, width), dtype=nl.float32, buffer=nl.psum)")
     with write.block("for j in nl.affine_range(key_tiles):"):
-        write.line("acc += nisa.nc_matmul(turned[i_k, j * P + i_q], values[i_k, j, i_w])")
+        right = f"values[{made.values_at}]"
+        write.call("acc += nisa.nc_matmul(", ["turned[i_k, j * P + i_q]", right])
     for name in made.weight.group.stored:
         body.tiles[name] = made.weight.tiles[name]
     _after(made, body, base, "i_w", tail=False, into="")
@@ -282,20 +292,25 @@ def _turn_weights(made: Chained, base: Op) -> None:
         write.line(f"weights = nl.copy({tile}, dtype={kind})")
         tile = "weights"
     write.line(f"turned = nl.ndarray((KEYS, key_tiles * P), dtype={kind})")
-    many, some = str(made.together), str(made.together)
-    loop = f"affine_range(key_tiles // {many})"
-    if made.causal:
-        loop, some = f"static_range(math.ceil(key_tiles / {many}))", "some"
-    with write.block(f"for b in nl.{loop}:"):
+    engine = "scalar" if made.vector_adds else "vector"
+    with nest(write, *_bank_loop(made)):
         if made.causal:
-            write.line(f"some = min({many}, key_tiles - b * {many})")
-            write.line("i_b = nl.arange(some * P)[None, :]")
-        write.line(f"bank = nl.ndarray((KEYS, {some} * P), dtype={kind}, buffer=nl.psum)")
-        with write.block(f"for j in nl.affine_range({some}):"):
-            given = f"{tile}[i_p, (b * {many} + j) * KEYS + i_j]"
+            write.line("many = min(TURNS, key_tiles - b * TURNS)")
+            write.line("i_b = nl.arange(many * P)[None, :]")
+        many = "many" if made.causal else "TURNS"
+        write.line(f"bank = nl.ndarray((KEYS, {many} * P), dtype={kind}, buffer=nl.psum)")
+        with write.block(f"for j in nl.affine_range({many}):"):
+            given = f"{tile}[i_p, (b * TURNS + j) * KEYS + i_j]"
             write.call("bank[i_k, j * P + i_q] = nisa.nc_transpose(", [given])
-        told = ["bank", "engine=nisa.vector_engine"]
-        write.call(f"turned[i_k, b * {many} * P + i_b] = nisa.tensor_copy(", told)
+        told = ["bank", f"engine=nisa.{engine}_engine"]
+        write.call("turned[i_k, b * TURNS * P + i_b] = nisa.tensor_copy(", told)
+
+
+def _bank_loop(made: Chained) -> list[str]:
+    """The loop over the banks in which weights are turned."""
+    if made.causal:
+        return ["for b in nl.static_range(math.ceil(key_tiles / TURNS)):"]
+    return ["for b in nl.affine_range(key_tiles // TURNS):"]
 
 
 def _store(made: Chained, base: Op) -> None:

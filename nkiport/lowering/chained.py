@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from nkiport.lowering.anchored import nest
 from nkiport.lowering.chains import ChainPlan
 from nkiport.lowering.fusion import Access
 from nkiport.lowering.kernel import Body
@@ -61,6 +62,12 @@ class Chained:
         return self.plan.chain.hidden is not None
 
     @property
+    def vector_adds(self) -> bool:
+        """Whether the vector engine works on scores already: the scalar engine copies then."""
+        wide = [lies for lies in self.weight.group.reads.values() if lies.strides[-1] != 0]
+        return len(self.score.group.ops) > 1 or bool(wide)
+
+    @property
     def together(self) -> int:
         """How many turned tiles of weights leave PSUM together."""
         most = max(1, BANK // self.plan.rows)
@@ -71,7 +78,39 @@ class Chained:
     def loops(self) -> list[str]:
         """A loop for each batch dimension."""
         outer = range(len(self.plan.chain.scores.sizes) - 2)
-        return [f"for o{n} in nl.affine_range(outer{n}):" for n in outer]
+        loops = [f"for o{n} in nl.affine_range(outer{n}):" for n in outer]
+        if self.heads > 1:
+            loops[-1] = f"for g in nl.affine_range(outer{outer[-1]} // {self.heads}):"
+        return loops
+
+    @property
+    def heads(self) -> int:
+        """How many elements of the last batch dimension are turned together."""
+        return self.plan.heads
+
+    @property
+    def each_head(self) -> str:
+        """The loop over those that are turned together, if there are several."""
+        return f"for h in nl.static_range({self.heads}):" if self.heads > 1 else ""
+
+    def name_head(self) -> None:
+        """Inside that loop, say which element it is."""
+        if self.heads > 1:
+            self.writer.line(f"o{len(self.loops) - 1} = g * {self.heads} + h")
+
+    def at(self, part: int, index: str) -> str:
+        """An index into the depth, inside of one part of it."""
+        return f"{part} * D_TILE + {index}" if part else index
+
+    @property
+    def depth(self) -> str:
+        """The partitions that hold the depth of the present head."""
+        return "h * D_TILE + i_e" if self.heads > 1 else "i_e"
+
+    @property
+    def values_at(self) -> str:
+        """The index of a tile of values."""
+        return "i_k, h, j, i_w" if self.heads > 1 else "i_k, j, i_w"
 
     @property
     def shared(self) -> int:
@@ -82,7 +121,13 @@ class Chained:
     def hoisted(self) -> list[tuple[Body, Access]]:
         """What all rows share, and the kernel that reads it: loaded before the rows are walked."""
         bodies = (*(() if self.ragged_keys else (self.score,)), self.weight, self.value)
-        return [(body, a) for body in bodies for a in body.names if a.strides[-2] == 0]
+        inner = len(self.loops) if self.heads > 1 else len(self.loops) + 1
+        return [
+            (body, access)
+            for body in bodies
+            for access in body.names
+            if access.strides[-2] == 0 and varies(access) < inner
+        ]
 
 
 def varies(access: Access) -> int:
@@ -96,10 +141,11 @@ def bring_keys(made: Chained) -> None:
     write.comment("The keys, their depth on the partitions.")
     room = "max(key_tiles * KEYS, n_tiles * N_TILE)" if made.ragged_keys else "key_tiles * KEYS"
     fill = "nl.zeros" if made.ragged_keys else "nl.ndarray"
-    write.call(f"keys = {fill}(", [f"(D_TILE, {made.parts}, {room})", f"dtype={key.dtype}"])
+    down = f"{made.heads} * D_TILE" if made.heads > 1 else "D_TILE"
+    write.call(f"keys = {fill}(", [f"({down}, {made.parts}, {room})", f"dtype={key.dtype}"])
     mask = "j * KEYS + {} < cols" if made.ragged_keys else ""
     with write.block("for j in nl.affine_range(key_tiles):"):
-        _turned(made, key, "j * KEYS", ("i_k", "i_j"), "keys[i_e, {}, j * KEYS + i_j]", mask)
+        _turned(made, key, "j * KEYS", ("i_k", "i_j"), "keys[{}, {}, j * KEYS + i_j]", mask)
 
 
 def bring_values(made: Chained) -> None:
@@ -108,20 +154,26 @@ def bring_values(made: Chained) -> None:
     write.comment("The values, their keys on the partitions.")
     ragged = made.ragged_keys
     fill = "nl.zeros" if ragged else "nl.ndarray"
-    write.call(f"values = {fill}(", ["(KEYS, key_tiles, width)", f"dtype={held.dtype}"])
-    with write.block("for j in nl.affine_range(key_tiles):"):
-        source = f"{held.name}[{held.index('i_w', 'j * KEYS + i_k')}]"
-        mask = ["mask=j * KEYS + i_k < cols"] if ragged else []
-        write.call("values[i_k, j, i_w] = nl.load(", [source, *mask])
+    shape = (
+        f"(KEYS, {made.heads}, key_tiles, width)" if made.heads > 1 else "(KEYS, key_tiles, width)"
+    )
+    write.call(f"values = {fill}(", [shape, f"dtype={held.dtype}"])
+    with nest(write, made.each_head):
+        made.name_head()
+        with write.block("for j in nl.affine_range(key_tiles):"):
+            source = f"{held.name}[{held.index('i_w', 'j * KEYS + i_k')}]"
+            mask = ["mask=j * KEYS + i_k < cols"] if ragged else []
+            write.call(f"values[{made.values_at}] = nl.load(", [source, *mask])
 
 
 def bring_queries(made: Chained) -> None:
     """A tile of rows with their depth on the partitions, times the number that scales scores."""
     mask = "m * P + {} < rows" if made.ragged_rows else ""
     fill = "nl.zeros" if mask else "nl.ndarray"
-    shape = [f"(D_TILE, {made.parts}, P)", f"dtype={made.query.dtype}"]
+    down = f"{made.heads} * D_TILE" if made.heads > 1 else "D_TILE"
+    shape = [f"({down}, {made.parts}, P)", f"dtype={made.query.dtype}"]
     made.writer.call(f"queries = {fill}(", shape)
-    target = "queries[i_e, {}, i_q]"
+    target = "queries[{}, {}, i_q]"
     _turned(made, made.query, "m * P", ("i_p", "i_q"), target, mask, made.scale)
 
 
@@ -134,19 +186,31 @@ def _turned(
     down, along = index
     size = "P" if side.other == "rows" else "KEYS"
     for part in range(made.parts):
-        into = target.format(part)
+        into = target.format("i_s" if made.heads > 1 else "i_e", part)
         if not side.turned:
-            source = f"{side.name}[{side.index(f'{start} + {along}', f'{part} * D_TILE + i_e')}]"
+            source = f"{side.name}[{side.index(f'{start} + {along}', made.at(part, 'i_e'))}]"
             given = [f"mask={mask.format(along)}"] if mask else []
             write.call(f"{into} = nl.load(", [source, *given])
             continue
-        source = f"{side.name}[{side.index(f'{start} + {down}', f'{part} * D_TILE + i_d')}]"
-        if mask:
-            write.line(f"strip = nl.zeros(({size}, D_TILE), dtype={side.dtype})")
-            write.call(f"strip[{down}, i_d] = nl.load(", [source, f"mask={mask.format(down)}"])
-        else:
-            write.call("strip = nl.load(", [source])
+        _strip(made, side, f"{start} + {down}", part, (size, down), mask.format(down))
         scaled = [f"scale={scale}"] if scale else []
-        write.call(
-            f"{into} = nisa.activation(", ["op=nl.copy", "data=nisa.nc_transpose(strip)", *scaled]
-        )
+        told = ["op=nl.copy", "data=nisa.nc_transpose(strip)", *scaled]
+        write.call(f"{into} = nisa.activation(", told)
+
+
+def _strip(
+    made: Chained, side: Side, other: str, part: int, down: tuple[str, str], mask: str
+) -> None:
+    """Load a tile as it lies in memory; of several heads beside each other."""
+    write = made.writer
+    size, place = down
+    wide = f"{made.heads} * D_TILE" if made.heads > 1 else "D_TILE"
+    if mask or made.heads > 1:
+        fill = "nl.zeros" if mask else "nl.ndarray"
+        write.line(f"strip = {fill}(({size}, {wide}), dtype={side.dtype})")
+    with nest(write, made.each_head):
+        made.name_head()
+        source = f"{side.name}[{side.index(other, made.at(part, 'i_d'))}]"
+        along = "h * D_TILE + i_d" if made.heads > 1 else "i_d"
+        into = f"strip[{place}, {along}]" if mask or made.heads > 1 else "strip"
+        write.call(f"{into} = nl.load(", [source, *([f"mask={mask}"] if mask else [])])

@@ -343,7 +343,8 @@ def _bytes(chain: Chain, target: Target) -> int:
     depth = base.uses[0].shape[-1] if base else 0
     tiles = math.ceil(keys / target.partitions)
     parts = math.ceil(depth / target.partitions)
-    held = parts * keys + tiles * width + tiles * min(rows, target.partitions)
+    values = tiles * width * heads_together(chain, target)
+    held = parts * keys + values + tiles * min(rows, target.partitions)
     shared = sum(a.strides[-2] == 0 for a in {*chain.scores.reads.values()})
     wide = (most_alive(chain.weights) + 1 + shared) * keys
     small = (len(chain.ops) + 4) * target.moving_fmax
@@ -359,6 +360,8 @@ class ChainPlan:
     keys: int
     columns: int
     depth: int
+    heads: int = 1
+    """How many elements of the last batch dimension are turned together."""
 
 
 def plan_chain(chain: Chain, target: Target) -> ChainPlan:
@@ -372,4 +375,22 @@ def plan_chain(chain: Chain, target: Target) -> ChainPlan:
         even(keys, target.partitions),
         even(keys, target.moving_fmax),
         even(depth, target.partitions),
+        heads_together(chain, target),
     )
+
+
+def heads_together(chain: Chain, target: Target) -> int:
+    """How many shallow heads fill the partitions: tiles begin at each 32 or 64 of them."""
+    base = chain.scores.base
+    if base is None or len(base.shape) < 3:  # noqa: PLR2004 - there is no batch
+        return 1
+    depth, heads = base.uses[0].shape[-1], base.shape[-3]
+    (q, k), near = base.uses, [base.uses[0].strides[-1], base.uses[1].strides[-2]]
+    if (
+        depth not in {32, 64}
+        or near != [1, 1]
+        or base.shape[-1] == 1
+        or not (q.strides[-3] and k.strides[-3])
+    ):
+        return 1
+    return math.gcd(heads, target.partitions // depth)

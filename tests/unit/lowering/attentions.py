@@ -83,6 +83,10 @@ def heads(*shapes, function=plain):
 
 CASES = {
     "plain": heads(*[(2, 3, 40, 16)] * 3),
+    "four_heads_in_one_turn": heads(*[(2, 4, 50, 32)] * 3),
+    "two_heads_in_one_turn": heads(*[(2, 4, 130, 64)] * 3),
+    "causal_heads_in_one_turn": heads(*[(2, 2, 256, 64)] * 3, function=causal),
+    "masks_of_heads_in_one_turn": heads(*[(2, 4, 40, 32)] * 3, (4, 1, 40), function=masked),
     "one_row": heads((2, 3, 1, 16), (2, 3, 50, 16), (2, 3, 50, 16)),
     "cross": heads((2, 2, 70, 32), (2, 2, 150, 32), (2, 2, 150, 24)),
     "ragged": heads(*[(1, 2, 197, 32)] * 3),

@@ -68,7 +68,7 @@ SIZES = st.sampled_from([1, 2, 40, 127, 128, 129, 197, 256, 300])
 
 @few
 @given(
-    st.integers(1, 2), SIZES, SIZES, st.sampled_from([1, 16, 128, 192, 256]),
+    st.integers(1, 4), SIZES, SIZES, st.sampled_from([1, 16, 32, 64, 128, 192, 256]),
     st.sampled_from([1, 24, 129]),
 )  # fmt: skip
 def test_attention_at_every_shape(heads, rows, keys, depth, width):
