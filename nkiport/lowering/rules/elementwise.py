@@ -261,6 +261,32 @@ def _tan(b: Builder, node: Node, x: Use) -> Result:
                          dtype=node.dtype)  # fmt: skip
 
 
+def _atan(b: Builder, node: Node, x: Use) -> Use:
+    """Beyond 1 from the reciprocal: the engine's function takes small arguments only."""
+    large = b.part("large", "greater", b.part("size", "abs", x), 1.0)
+    inside = b.part("inside", "where", large, b.part("inverse", "reciprocal", x), x)
+    angle = b.part("angle", "arctan", inside)
+    quarter = b.part("quarter", "mul", b.part("side", "sign", x), math.pi / 2)
+    rest = b.part("rest", "sub", quarter, angle)
+    return b.elementwise("where", large, rest, angle, dtype=node.dtype)
+
+
+def _asin(b: Builder, node: Node, x: Use) -> Use:
+    """The angle whose tangent is x / sqrt((1 - x) * (1 + x))."""
+    less, more = b.part("less", "sub", 1.0, x), b.part("more", "add", x, 1.0)
+    other = b.part("other", "sqrt", b.part("square", "mul", less, more))
+    return _atan(b, node, b.part("tangent", "div", x, other))
+
+
+def _acos(b: Builder, node: Node, x: Use) -> Result:
+    angle = _asin(b, node.model_copy(update={"name": f"{node.name}_sine"}), x)
+    return b.elementwise("sub", math.pi / 2, angle, dtype=node.dtype)
+
+
+def _erfc(b: Builder, node: Node, x: Use) -> Result:
+    return b.elementwise("sub", 1.0, b.part("erf", "erf", x), dtype=node.dtype)
+
+
 def _round(b: Builder, node: Node, x: Use) -> Result:
     """Adding and taking away 1.5 * 2**23 leaves no room for a fraction: half goes to even.
 
@@ -345,6 +371,10 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.sinh.default", _hyperbolic(-1)),
     Rule("aten.cosh.default", _hyperbolic(1)),
     Rule("aten.tan.default", _tan),
+    Rule("aten.atan.default", _atan),
+    Rule("aten.asin.default", _asin),
+    Rule("aten.acos.default", _acos),
+    Rule("aten.erfc.default", _erfc),
     Rule("aten.round.default", _round),
     Rule("aten.isnan.default", _isnan),
     Rule("aten.isinf.default", _isinf),

@@ -38,7 +38,7 @@ COMPARE: Mapping[str, str] = {
 ELEMENTWISE = frozenset(
     {*UNARY.values(), *BINARY.values(), *COMPARE.values()}
     | {"add", "sub", "mul", "div", "fmod", "pow", "where", "copy", "cast"}
-    | {"gelu", "gelu_tanh", "mish", "square", "softplus"}
+    | {"gelu", "gelu_tanh", "arctan", "mish", "square", "softplus"}
 )
 REDUCTIONS = frozenset({"sum", "max", "min", "mean"})
 ANCHORS = frozenset({"matmul", "conv", "pool"})

@@ -8,6 +8,11 @@ from torch.nn import functional as F  # noqa: N812 - PyTorch's own abbreviation
 from tests.unit.lowering.modules import First, Shared, values
 
 CASES = {
+    "atan": (lambda: lambda x: torch.atan(x * 3) + torch.erfc(x), lambda: values(5, 9)),
+    "asin": (
+        lambda: lambda x: torch.asin(x) - torch.acos(-x),
+        lambda: torch.linspace(-1, 1, 21).reshape(3, 7),
+    ),
     "rrelu": (lambda: nn.RReLU().eval(), lambda: values(4, 9)),
     "softplus": (lambda: nn.Softplus(), lambda: values(4, 9) * 10),
     "mish": (lambda: nn.Mish(), lambda: values(4, 9)),
