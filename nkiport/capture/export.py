@@ -299,9 +299,14 @@ class _Reader:
 def _operator(node: Any) -> tuple[str, tuple[Any, ...]]:
     """The overload and its arguments; a new layout that is its argument's own is a view.
 
-    Graphs hold no layouts: another one is told where the argument lies in row-major order.
+    Graphs hold no layouts: another one is told where the argument lies in row-major order. An
+    argument of which only the shape is asked is no operand: nobody has to give its values.
     """
     overload = str(node.target)
+    if overload in SHAPE_ONLY:
+        return SHAPE_ONLY[overload], (tuple(node.meta["val"].shape), *node.args[1:])
+    if overload == "aten.copy.default" and _kind(node.args[0]) == _kind(node.args[1]):
+        return "aten.expand.default", (node.args[1], tuple(node.meta["val"].shape))
     if overload != "aten.as_strided.default":
         return overload, node.args
     source, (_, shape, strides, *offset) = node.args[0].meta["val"], node.args
@@ -312,6 +317,16 @@ def _operator(node: Any) -> tuple[str, tuple[Any, ...]]:
     if not source.is_contiguous() or source.storage_offset():
         raise CaptureFailed(f"'{node.name}' reads memory by strides that its argument hides")
     return overload, node.args
+
+
+SHAPE_ONLY = {
+    f"aten.{name}_like.default": f"aten.{made}.default"
+    for name, made in {"zeros": "zeros", "ones": "ones", "full": "full", "empty": "zeros"}.items()
+}
+
+
+def _kind(node: Any) -> Any:
+    return node.meta["val"].dtype
 
 
 def _first(value: Any) -> Any:

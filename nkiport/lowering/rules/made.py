@@ -221,10 +221,6 @@ def _full(b: Builder, node: Node, shape: Sequence[int], value: float, **_: Any) 
     return filled(b, shape, value, node.dtype)
 
 
-def _full_like(b: Builder, node: Node, _x: Use, value: float, **_: Any) -> Result:
-    return filled(b, node.shape, value, node.dtype)
-
-
 def _all_of(value: float) -> Any:
     def rewrite(b: Builder, node: Node, *_: Any, **__: Any) -> Result:
         return filled(b, node.shape, value, node.dtype)
@@ -248,15 +244,13 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.arange.start", _arange),
     Rule("aten.arange.start_step", _arange),
     Rule("aten.full.default", _full),
-    Rule("aten.full_like.default", _full_like),
-    *(Rule(f"aten.{name}.default", _all_of(0)) for name in ("zeros", "zeros_like", "new_zeros")),
-    *(Rule(f"aten.{name}.default", _all_of(1)) for name in ("ones", "ones_like", "new_ones")),
+    *(Rule(f"aten.{name}.default", _all_of(0)) for name in ("zeros", "new_zeros")),
+    *(Rule(f"aten.{name}.default", _all_of(1)) for name in ("ones", "new_ones")),
     *(
         Rule(f"aten.{name}", _all_of(0))
         for name in (
             "empty.memory_format",
             "empty_permuted.default",
-            "empty_like.default",
             "new_empty.default",
         )
     ),

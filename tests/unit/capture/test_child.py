@@ -70,6 +70,18 @@ def test_a_loss_has_no_axis_and_a_nested_answer_lies_flat(tmp_path):
     assert len(capture.graph.outputs) == 3
 
 
+def test_what_is_written_over_or_asked_only_for_its_shape_is_no_operand(tmp_path):
+    kept = LINEAR.replace("torch.nn.Linear(16, 4)", "torch.nn.Buffer(torch.ones(8, 16))").replace(
+        "torch.relu(self.fc(x)), x.sum(-1)",
+        "self.fc.copy_(x) + torch.ones_like(self.fc), torch.full_like(self.fc, 3.0) * x",
+    )
+
+    capture = captured(tmp_path, kept)
+
+    assert [each.name for each in capture.inputs] == ["x"]
+    assert not {n.op for n in capture.graph.nodes} & {"aten.copy.default", "aten.ones_like.default"}
+
+
 def test_goldens_are_of_the_inputs_and_weights_given_in_both_precisions(tmp_path):
     capture = captured(tmp_path, LINEAR)
     rng = np.random.default_rng(0)
