@@ -11,7 +11,7 @@ from rich.progress import Progress
 from bench.compare import compared
 from bench.harness import run, tasks_of
 from bench.results import TaskResult
-from bench.scoring import Rate, Summary
+from bench.scoring import Rate, Summary, Typical
 
 app = typer.Typer(help="Run a suite of tasks and report it.", no_args_is_help=True)
 
@@ -55,6 +55,8 @@ def run_suite(
     summary = Summary.model_validate(report["summary"])
     for name in ("compiled", "correct", "fast"):
         console.print(f"{name}: {_words(getattr(summary, name))}")
+    for what in ("compute_bound", "memory_bound"):
+        console.print(f"{what.replace('_', ' ')}: {_typical(getattr(summary, what))}")
     console.print(f"report: {out / 'report.html'}")
 
 
@@ -67,6 +69,11 @@ def compare(
     found = compared(json.loads(before.read_text()), json.loads(after.read_text()))
     Console().print_json(data=found)
     raise typer.Exit(bool(found["lost"]))
+
+
+def _typical(found: Typical) -> str:
+    share = "none timed" if found.share is None else f"median {100 * found.share:.0f} %"
+    return f"{found.tasks} tasks, {share} of the roofline"
 
 
 def _words(rate: Rate) -> str:

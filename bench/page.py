@@ -7,6 +7,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from bench.results import TaskResult
+from bench.scoring import why_slow
+
 WIDTH, HEIGHT, EDGE = 860, 300, 46
 SHOWN = 10
 """How many of the slowest kernels are listed."""
@@ -20,8 +23,18 @@ def page(report: Mapping[str, Any], title: str) -> str:
     return environment.get_template("page.html.j2").render(
         title=title, report=report, summary=report["summary"], percent=percent,
         rates=_rates(report["summary"]), plot=Markup(plot(timed)),  # noqa: S704 - numbers and names we escape
-        slowest=sorted(timed, key=lambda t: t["roofline_share"])[:SHOWN],
+        slowest=_slowest(timed),
     )  # fmt: skip
+
+
+def _slowest(timed: Sequence[Mapping[str, Any]]) -> list[tuple[TaskResult, str]]:
+    """The tasks farthest from the roofline, and why."""
+    ordered = sorted((TaskResult.model_validate(t) for t in timed), key=_share)
+    return [(result, why_slow(result)) for result in ordered[:SHOWN]]
+
+
+def _share(result: TaskResult) -> float:
+    return result.roofline_share or 0.0
 
 
 def _rates(summary: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

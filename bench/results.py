@@ -29,8 +29,14 @@ class TaskResult(BaseModel):
     p50_us: float | None = None
     """Estimated or measured, as ``level`` says."""
     roofline_us: float | None = None
+    memory_bound: bool | None = None
+    """Whether traffic, not arithmetic, is what the roofline is made of."""
+    traffic_ratio: float | None = None
+    """Bytes that passed HBM, by the bytes of the reference's inputs and outputs."""
     bound_by: str = ""
     """The engine that is busy longest."""
+    busy: float | None = None
+    """How much of the time that engine is busy, 0 to 1."""
     failed_stage: str = ""
     reason: str = ""
     seconds: float = 0.0

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from math import sqrt
 from pathlib import Path
+from statistics import median
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,6 +28,15 @@ class Rate(BaseModel):
     high: float
 
 
+class Typical(BaseModel):
+    """The median share of the roofline over the correct tasks that the same thing binds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tasks: int
+    share: float | None
+
+
 class Summary(BaseModel):
     """What a run adds up to. Failures of the infrastructure count for no rate, and are shown."""
 
@@ -37,6 +47,10 @@ class Summary(BaseModel):
     fast: Rate
     """At or above the stated share of the roofline, by measurement or estimate."""
     fast_share: float
+    memory_bound: Typical
+    """Where the roofline is the traffic of inputs and outputs."""
+    compute_bound: Typical
+    """Where it is the arithmetic of matmuls, convolutions and attention."""
     not_judged: int
     weight_free: Rate
     """Correct, of the tasks without hidden weights: the part of the suite on which a published
@@ -104,6 +118,8 @@ def summarise(results: Iterable[TaskResult], *, fast_share: float = 0.5) -> Summ
         correct=wilson(sum(r.correct for r in judged), len(judged)),
         fast=wilson(len(fast), len(judged)),
         fast_share=fast_share,
+        memory_bound=_typical(judged, memory=True),
+        compute_bound=_typical(judged, memory=False),
         not_judged=len(every) - len(judged),
         weight_free=wilson(sum(r.correct for r in free), len(free)),
         causes=dict(Counter(cause_of(r) for r in every if not r.correct).most_common()),
@@ -111,4 +127,35 @@ def summarise(results: Iterable[TaskResult], *, fast_share: float = 0.5) -> Summ
         seconds=sum(r.seconds for r in every),
         tokens=sum(r.tokens for r in every),
         usd=sum(r.usd for r in every),
+    )
+
+
+def _typical(judged: Iterable[TaskResult], *, memory: bool) -> Typical:
+    shares = [
+        result.roofline_share
+        for result in judged
+        if result.correct and result.memory_bound is memory and result.roofline_share is not None
+    ]
+    return Typical(tasks=len(shares), share=median(shares) if shares else None)
+
+
+WASTE, IDLE = 1.5, 0.6
+"""Traffic beyond the reference's, and the busiest engine's share of the time, worth a word."""
+
+
+def why_slow(result: TaskResult) -> str:
+    """What keeps a kernel from the roofline, of what the cost model says.
+
+    >>> why_slow(TaskResult(task="a", outcome="accepted", backend="recipes", bound_by="vector",
+    ...     busy=0.8, memory_bound=True, traffic_ratio=3.0))
+    'vector binds, busy 80 %; 3.0 times the traffic of inputs and outputs'
+    """
+    if result.busy is None:
+        return ""
+    waits = "; the rest is waiting: transfers that start, engines that wait for each other"
+    said = f"{result.bound_by} binds, busy {100 * result.busy:.0f} %"
+    said += waits if result.busy < IDLE else ""
+    ratio = result.traffic_ratio or 0.0
+    return said + (
+        f"; {ratio:.1f} times the traffic of inputs and outputs" if ratio > WASTE else ""
     )

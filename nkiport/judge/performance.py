@@ -18,6 +18,7 @@ def performance(oracle: Oracle, profile: Profile, level: EvidenceLevel) -> Check
             "p50_us": profile.p50_us, "p99_us": profile.p99_us, "low_us": profile.low_us,
             "high_us": profile.high_us, "floor_us": profile.floor_us,
             "roofline_us": roofline_us(oracle), "roofline_share": share,
+            "traffic_us": _traffic_us(oracle), "traffic_ratio": _traffic_ratio(oracle, profile),
             **{f"busy_{engine}": busy for engine, busy in sorted(profile.utilisation.items())},
         },
     )  # fmt: skip
@@ -30,10 +31,24 @@ def roofline_us(oracle: Oracle) -> float:
     the widest input. What a candidate moves beyond that counts against it. The rates are those of
     the target's guide; the floor of the plausibility check takes the peak rates instead.
     """
+    return max(_traffic_us(oracle), _arithmetic_us(oracle))
+
+
+def _traffic_us(oracle: Oracle) -> float:
+    return oracle.bytes_moved / (1000 * target(oracle.target).dma_gb_s)
+
+
+def _arithmetic_us(oracle: Oracle) -> float:
     chip = target(oracle.target)
     wide = any(device_dtype_of(each.dtype).itemsize > HALF for each in oracle.inputs)
     peak = chip.tflops_fp32 if wide else chip.tflops
-    return max(oracle.bytes_moved / (1000 * chip.dma_gb_s), oracle.flops / (1e6 * peak))
+    return oracle.flops / (1e6 * peak)
+
+
+def _traffic_ratio(oracle: Oracle, profile: Profile) -> float | None:
+    """What passed HBM, by what the reference's inputs and outputs hold."""
+    moved = profile.bytes_read + profile.bytes_written
+    return moved / oracle.bytes_moved if moved and oracle.bytes_moved else None
 
 
 HALF = 2

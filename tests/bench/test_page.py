@@ -13,7 +13,10 @@ from bench.scoring import cause_of, summarise, weight_free
 
 def result(task, *, correct=True, **more):
     outcome = "accepted" if correct else "abandoned"
-    timed = {"roofline_share": 0.4, "p50_us": 50.0, "roofline_us": 20.0, "bound_by": "dma"}
+    timed = {
+        "roofline_share": 0.4, "p50_us": 50.0, "roofline_us": 20.0, "bound_by": "dma", "busy": 0.5,
+        "memory_bound": True, "traffic_ratio": 2.0,
+    }  # fmt: skip
     return TaskResult(
         task=task, outcome=outcome, backend="recipes", level="functional", compiled=correct,
         correct=correct, **(timed if correct else {}) | more,
@@ -38,6 +41,10 @@ def test_a_page_shows_rates_causes_and_tasks_and_loads_nothing():
     assert "functional" in html
     assert "nothing here was measured on a device" in html
     assert html.count("<circle") == 1
+    assert "dma binds, busy 50 %" in html
+    assert "2.0 times the traffic" in html
+    assert "1 correct tasks whose roofline is memory" in html
+    assert "whose roofline is arithmetic" not in html
     assert not re.search(r"(src|href)=", html)
 
 

@@ -62,4 +62,20 @@ def test_three_rates_of_what_was_judged():
     assert summary.correct.total == 5
     assert summary.not_judged == 1
     assert summary.failures == {"compile": 1, "numbers": 1}
+    assert summary.memory_bound.tasks == summary.compute_bound.tasks == 0
     assert (summary.tokens, summary.usd, summary.seconds) == (10, 0.5, 5.0)
+
+
+def test_medians_are_of_the_correct_tasks_that_the_same_thing_binds():
+    good = {"outcome": "accepted", "compiled": True, "correct": True}
+    results = [
+        result("a", **good, roofline_share=0.2, memory_bound=True),
+        result("b", **good, roofline_share=0.8, memory_bound=True),
+        result("c", **good, roofline_share=0.3, memory_bound=False),
+        result("wrong", roofline_share=0.9, memory_bound=True),
+    ]
+
+    summary = summarise(results)
+
+    assert (summary.memory_bound.tasks, summary.memory_bound.share) == (2, 0.5)
+    assert (summary.compute_bound.tasks, summary.compute_bound.share) == (1, 0.3)
