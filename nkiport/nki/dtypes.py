@@ -39,6 +39,7 @@ DTYPES: Mapping[str, AnyDType] = MappingProxyType(
 )
 """The names a kernel sees. Tfloat32 is stored, and for now also rounded, as float32."""
 
+_KNOWN = frozenset(DTYPES.values())
 _FLOATS = frozenset({FLOAT32, BFLOAT16, FLOAT16, FLOAT8_E4M3, FLOAT8_E5M2})
 
 
@@ -51,7 +52,7 @@ def as_dtype(value: object) -> AnyDType:
     if isinstance(value, str):
         return DTYPES["bool_" if value == "bool" else value]
     found: AnyDType = np.dtype(value)  # type: ignore[call-overload]
-    if found not in DTYPES.values():
+    if found not in _KNOWN:
         raise KeyError(found.name)
     return found
 
@@ -64,7 +65,7 @@ def is_float(dtype: AnyDType) -> bool:
 def scalar_dtype(value: object) -> AnyDType:
     """Return what a scalar counts as: bool uint8, int int32, float float32; NumPy's keep theirs."""
     if isinstance(value, np.generic):
-        return value.dtype if value.dtype in DTYPES.values() else FLOAT32
+        return value.dtype if value.dtype in _KNOWN else FLOAT32
     if isinstance(value, bool):
         return UINT8
     return INT32 if isinstance(value, int) else FLOAT32

@@ -125,12 +125,8 @@ class Access(State):
                 "err_failed_to_infer_tile_from_local_tensor", f"a write into {tile!r} whole",
                 "one tile at a time", "index all of its block dimensions",
             )  # fmt: skip
-        new = np.broadcast_to(self._shaped(tile, cast(values, storage.dtype)), tile.shape)
-        left = (
-            None
-            if undefined is None
-            else np.broadcast_to(self._shaped(tile, undefined), tile.shape)
-        )
+        new = self._shaped(tile, cast(values, storage.dtype))
+        left = None if undefined is None else self._shaped(tile, undefined)
         region = self._region(tile, mask)
         storage.written = True
         if isinstance(region, np.ndarray) or tile.indirect:
@@ -143,8 +139,10 @@ class Access(State):
             self._define(tile, None if left is None else left[region], region)
 
     def _shaped(self, tile: Tile, values: Array) -> Array:
-        if fits_into(values.shape, tile.shape):
+        if values.shape == tile.shape:
             return values
+        if fits_into(values.shape, tile.shape):
+            return np.broadcast_to(values, tile.shape)
         if values.size == tile.size and values.shape[:1] == tile.shape[:1]:
             return values.reshape(tile.shape)
         raise broken(
@@ -180,11 +178,11 @@ class Access(State):
                 storage.undefined = np.zeros(storage.shape, np.bool_)
                 storage.undefined_left = 0
             part = tile.over(storage.undefined, BOOL, box)
-            storage.undefined_left += int(left.sum()) - int(part.sum())
+            storage.undefined_left += int(np.count_nonzero(left)) - int(np.count_nonzero(part))
             part[...] = left
         elif storage.undefined is not None:
             part = tile.over(storage.undefined, BOOL, box)
-            storage.undefined_left -= int(part.sum())
+            storage.undefined_left -= int(np.count_nonzero(part))
             part[...] = False
         if storage.undefined is not None and storage.undefined_left <= 0:
             storage.undefined = None
@@ -195,7 +193,7 @@ class Access(State):
         self.report(
             Problem(
                 "err_undefined_read",
-                f"'{storage.name or 'output'}' gets {int(left.sum())} elements"
+                f"'{storage.name or 'output'}' gets {np.count_nonzero(left)} elements"
                 " that no instruction wrote",
                 "only written elements are stored",
                 "mask the store like the load, or fill the tile first (nl.zeros, nisa.memset)",
@@ -206,13 +204,12 @@ class Access(State):
 
     def _stamp(self, tile: Tile, box: Box | None) -> None:
         storage = tile.storage
-        if not any(kind in {"affine_range", "SPMD"} for _, kind, _ in self.levels):
-            return
+        if not self.grid and all(kind != "affine_range" for _, kind, _ in self.levels):
+            return  # nothing runs beside it
         if storage.stamps is None:
             storage.stamps = np.zeros(storage.shape, np.int32)
         part = tile.over(storage.stamps, storage.stamps.dtype, box)
-        if part.any():
-            self._check_stamps(storage, part)
+        self._check_stamps(storage, part)
         part[...] = self.context()
 
     def _stamp_places(self, storage: Storage, places: Array) -> None:
@@ -223,8 +220,11 @@ class Access(State):
         flat[places] = self.context()
 
     def _check_stamps(self, storage: Storage, part: Array) -> None:
-        for stamp in np.unique(part[part > 0]):
-            kind = self._conflict(int(stamp))
+        if not part.any():
+            return
+        one = part.min() == part.max()  # most often, and then no sort is needed
+        for stamp in part.flat[:1] if one else np.unique(part):
+            kind = self._conflict(int(stamp)) if stamp else ""
             if kind:
                 self.report(
                     Problem(

@@ -9,19 +9,13 @@ import numpy as np
 from nkiport.nki import OPS, Call, Op, Problem, Work
 from nkiport.nki.checks import places, problems
 from nkiport.nki.dtypes import (
-    BOOL,
     FLOAT32,
-    UINT8,
-    AnyDType,
     Array,
     as_dtype,
     cast,
     is_float,
     poison,
-    promote,
-    scalar_dtype,
 )
-from nkiport.nki.targets import Engine
 from nkiport.simulator.access import Access
 from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.index import Mask, as_mask
@@ -34,12 +28,9 @@ from nkiport.simulator.masked import (
     rows_of,
 )
 from nkiport.simulator.memory import Tile
+from nkiport.simulator.plan import Plan, planned, signature
 from nkiport.simulator.trace import Instruction, Trace
-from nkiport.simulator.work import call_of, is_exact, plain, same_place, spread, work_of
-
-TRUTH_OPERANDS = frozenset({"condition", "predicate", "pred", "reduce_res", "dst", "bias", "scale"})
-"""Operands that do not decide a result's type."""
-
+from nkiport.simulator.work import is_exact, plain, same_place, spread
 
 NOT_ZERO = Problem(
     "err_psum_accumulation", "+= into PSUM that nobody set to zero",
@@ -69,35 +60,58 @@ class Machine(Access):
             )  # fmt: skip
         self.tick()
         where = self._mask(mask)
-        tiles = {name: each for name, each in given.items() if isinstance(each, Tile)}
-        others = {n: each for n, each in given.items() if n not in tiles}
-        tiles = {name: self._reachable(op, name, tile, mask) for name, tile in tiles.items()}
+        tiles, others = self._operands(op, given, mask)
         masks = dict.fromkeys(tiles, where)
         if op.kind == "matmul":
             tiles, masks, where = matmul_parts(op, tiles, others, where)
-        self._check(op, tiles, others)
-        arrays, undefined = self._arguments(op, tiles, masks, exact=is_exact(op, others))
-        leave_out(op, arrays, undefined, {n: m for n, m in masks.items() if m is not where}, others)
-        values = {n: plain(each) for n, each in others.items()}
-        if "accumulator" in op.parameters:
-            empty = np.zeros((self.target.partitions, 1), np.float32)
-            values["accumulator"] = self._accumulators.setdefault(op.engine, empty)
+        values = self._values(op, others)
+        key = signature(op, tiles, others, values)
+        plan = self._plans.get(key)
+        if plan is None:
+            self._check(op, tiles, others)
+        exact = plan.exact if plan else is_exact(op, others)
+        arrays, undefined = self._arguments(op, tiles, masks, exact=exact)
+        if op.kind == "matmul":
+            cuts = {n: m for n, m in masks.items() if m is not where}
+            leave_out(op, arrays, undefined, cuts, others)
         part = reduced_part(op, arrays, undefined, where, others)
         outcome = op.run(**values, **arrays)
         main, *written = outcome if op.writes else (outcome,)
         left = spread(op, values, undefined, arrays, main if main is not None else written[0])
         if part is not None:
             main, left = part.whole(main), part.whole(left)
-        self._record(op, tiles, others, main, where)
+        if plan is None:
+            plan = self._plans[key] = planned(op, tiles, others, main)
         made = None
         if op.result is not None and main is not None:
-            made = self._result(op, tiles, others, np.asarray(main), dtype, left, where)
-            self._made(made)
+            made = self._result(op, plan, tiles, others, np.asarray(main), dtype, left, where)
+        self._record(op, plan, tiles, where, made)
         for name, each in zip(op.writes, written, strict=True):
             if each is not None and name in tiles:
                 unwritten = left if op.result is None else None
                 self._write_beside(name, tiles[name], np.asarray(each), unwritten, where, part)
         return made
+
+    def _operands(
+        self, op: Op, given: Mapping[str, Any], mask: Any
+    ) -> tuple[dict[str, Tile], dict[str, Any]]:
+        """The tiles of a call, where the instruction can reach them, and its other arguments."""
+        tiles, others = {}, {}
+        for name, each in given.items():
+            if isinstance(each, Tile):
+                tiles[name] = self._reachable(op, name, each, mask)
+            else:
+                others[name] = each
+        return tiles, others
+
+    def _values(self, op: Op, others: Mapping[str, Any]) -> dict[str, Any]:
+        """The other arguments as ``run`` takes them, with the engine's register of sums."""
+        values = {n: plain(each) for n, each in others.items()}
+        if "accumulator" in op.parameters:
+            if op.engine not in self._accumulators:
+                self._accumulators[op.engine] = np.zeros((self.target.partitions, 1), np.float32)
+            values["accumulator"] = self._accumulators[op.engine]
+        return values
 
     def _write_beside(
         self, name: str, tile: Tile, new: Array, left: Array | None, mask: Mask | None,
@@ -132,21 +146,14 @@ class Machine(Access):
         )  # fmt: skip
 
     def _check(self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any]) -> None:
+        """Raise the first rule that the call breaks, and keep the others."""
         operands = {name: tile.operand() for name, tile in tiles.items()}
-        signs = tuple(
-            (name, each if isinstance(each, str | int | tuple) else type(each))
-            for name, each in others.items()
-        )
-        key = (op.key, tuple(operands.items()), signs)
-        if key in self._legal:
-            return
         attributes = {n: tuple(e) if isinstance(e, list) else e for n, e in others.items()}
         found = problems(op, Call(operands, attributes), self.target)
         for each in found[1:]:
             self.report(each, "error")
         if found:
             raise RuleBroken(found[0])
-        self._legal.add(key)
 
     def _arguments(
         self, op: Op, tiles: Mapping[str, Tile], masks: Mapping[str, Mask | None], *, exact: bool
@@ -167,6 +174,7 @@ class Machine(Access):
     def _result(
         self,
         op: Op,
+        plan: Plan,
         tiles: Mapping[str, Tile],
         others: Mapping[str, Any],
         values: Array,
@@ -174,10 +182,9 @@ class Machine(Access):
         left: Array | None,
         mask: Mask | None,
     ) -> Tile:
-        kind = as_dtype(dtype) if dtype is not None else self._type(op, tiles, others, values)
+        kind = as_dtype(dtype) if dtype is not None else plan.kind
         rounded = cast(values, kind)
-        place = op.place(call_of(tiles, others))[1] if op.place else op.result
-        result = self.wrap(rounded, place or "sbuf")
+        result = self.wrap(rounded, plan.place)
         result.fresh = True
         if left is not None and is_float(kind):
             left = left & np.isnan(rounded)
@@ -190,71 +197,35 @@ class Machine(Access):
             result.mask = None if op.reduces and not op.keeps_shape else result.mask
         if left is not None and left.any():
             result.storage.undefined = np.ascontiguousarray(left)
-            result.storage.undefined_left = int(left.sum())
+            result.storage.undefined_left = int(np.count_nonzero(left))
         return result
 
-    def _type(
-        self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], values: Array
-    ) -> AnyDType:
-        fixed = {"bool": BOOL, "float32": FLOAT32, "values": values.dtype}
-        if op.result_dtype in fixed:
-            return fixed[op.result_dtype]
-        kinds = [t.dtype for name, t in tiles.items() if name not in TRUTH_OPERANDS]
-        if not kinds:
-            return values.dtype
-        if op.result_dtype == "first":
-            return kinds[0]
-        if op.result_dtype == "floating":
-            return kinds[0] if is_float(kinds[0]) else FLOAT32
-        if op.namespace == "nl":
-            scalars = (each for n, each in others.items() if n in {"x", "y"})
-            kinds += [scalar_dtype(each) for each in scalars]
-        result = kinds[0]
-        for each in kinds[1:]:
-            result = promote(result, each)
-        return UINT8 if result == BOOL else result
-
     def _record(
-        self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], main: Any,
-        mask: Mask | None,
-    ) -> None:  # fmt: skip
+        self, op: Op, plan: Plan, tiles: Mapping[str, Tile], mask: Mask | None, made: Tile | None
+    ) -> None:
         if len(self.instructions) >= self.options.max_instructions:
             self.stop("too many instructions", f"{self.options.max_instructions}")
-        work, partitions = work_of(op, tiles, others, main)
-        engine = self._engine(op, tiles, others, work)
+        work = plan.work
         if op.kind == "dma":
             share = 1.0 if mask is None else mask.share(next(iter(tiles.values())).shape)
-            work = work._replace(bytes=round(work.bytes * share))
+            work = work if mask is None else work._replace(bytes=round(work.bytes * share))
             self._traffic(op, tiles, share)
         if op.kind == "matmul":
-            self.flops += 2.0 * work.free * work.other * partitions
+            self.flops += 2.0 * work.free * work.other * plan.partitions
+        reads = [tile.room for name, tile in tiles.items() if name not in op.writes]
+        writes = [tile.room for name, tile in tiles.items() if name in op.writes]
+        if made is not None:
+            writes.append(made.room)
         self.instructions.append(
             Instruction(
-                op.key,
-                engine,
-                op.kind,
-                partitions,
-                work,
-                self.line(),
-                tuple(t.room for n, t in tiles.items() if n not in op.writes),
-                tuple(t.room for n, t in tiles.items() if n in op.writes),
+                op.key, plan.engine, op.kind, plan.partitions, work, self.line(), tuple(reads),
+                tuple(writes),
             )
-        )
-
-    def _engine(
-        self, op: Op, tiles: Mapping[str, Tile], others: Mapping[str, Any], work: Work
-    ) -> Engine:
-        """Where an instruction runs: where it must, where it is asked to, or as usual."""
-        asked: Engine | None = plain(others.get("engine"))
-        if op.place:
-            return op.place(call_of(tiles, others))[0]
-        if asked in {"vector", "scalar", "gpsimd"}:
-            return asked
-        return op.unasked if op.unasked and work.operands == 1 else op.engine
+        )  # fmt: skip
 
     def record(self, op: Op, tiles: Mapping[str, Tile]) -> None:
         """Record an instruction that was carried out elsewhere."""
-        self._record(op, tiles, {}, None, None)
+        self._record(op, planned(op, tiles, {}, None), tiles, None, None)
 
     def _traffic(self, op: Op, tiles: Mapping[str, Tile], share: float) -> None:
         """Count what passes HBM; what a mask leaves out does not."""
@@ -265,11 +236,6 @@ class Machine(Access):
                     self.bytes_written += size
                 else:
                     self.bytes_read += size
-
-    def _made(self, result: Tile) -> None:
-        """Tie the last instruction to the storage of its result."""
-        last = self.instructions[-1]
-        self.instructions[-1] = last._replace(writes=(*last.writes, result.room))
 
     # Assignment.
 

@@ -89,9 +89,9 @@ class BoundOp:
                 raise self._wrong(f"an argument '{name}'", ", ".join(sorted(self._known)))
             if name == "dtype":
                 dtype = value
-        missing = self._required - given.keys()
-        if missing:
-            raise self._wrong(f"a call without {', '.join(sorted(missing))}", "all of them")
+        if not self._required <= given.keys():
+            missing = ", ".join(sorted(self._required - given.keys()))
+            raise self._wrong(f"a call without {missing}", "all of them")
         given = {n: token(v) for n, v in given.items() if v is not None}
         return self._machine.execute(self.op, given, dtype=dtype, mask=mask)
 
@@ -106,7 +106,7 @@ def token(value: Any) -> Any:
     """Return the name of an operation passed as an argument; lists as tuples; else the value."""
     if isinstance(value, BoundOp):
         return value.op.name
-    if isinstance(value, np.ufunc) or (callable(value) and value in NUMPY):
+    if callable(value) and (isinstance(value, np.ufunc) or value in NUMPY):
         return value.__name__
     return tuple(value) if isinstance(value, list) else value
 

@@ -22,8 +22,11 @@ from nkiport.nki.op import Buffer
 from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.memory import Tile
 from nkiport.simulator.options import Options
+from nkiport.simulator.plan import Plan
 from nkiport.simulator.storage import LoopIndex, ParDim, Storage, contiguous
 from nkiport.simulator.trace import Instruction, Room
+
+NO_BYTES: Array = np.empty(0, np.uint8)
 
 Level = tuple[int, str, int]
 """One loop a statement is in: the loop's number, its kind and the iteration."""
@@ -55,7 +58,7 @@ class State:
         self.rooms: list[Room] = []
         self._loops = count(1)
         self._iterations = 0
-        self._legal: set[Any] = set()
+        self._plans: dict[Any, Plan] = {}
         self._accumulators: dict[str, Array] = {}
         self._deadline = time.monotonic() + options.max_seconds
 
@@ -172,48 +175,50 @@ class State:
 
     # Memory.
 
-    def allocate(
-        self, shape: Any, dtype: Any, buffer: Buffer, *, name: str = "", raw: Array | None = None
-    ) -> Tile:
-        """Return a tile of new memory; without ``raw`` nobody has written it."""
+    def allocate(self, shape: Any, dtype: Any, buffer: Buffer, *, name: str = "") -> Tile:
+        """Return a tile of new memory, which nobody has written."""
         sizes = self._sizes(shape)
         blocks = next((i for i, each in enumerate(shape) if isinstance(each, ParDim)), 0)
-        kind = as_dtype(dtype)
-        count_ = math.prod(sizes)
-        if buffer in {"sbuf", "psum"}:
-            self._check_chip(sizes[blocks:], kind, buffer)
-        self._claim(count_ * kind.itemsize)
-        storage = Storage(
-            number=self._number(sizes, blocks, kind, buffer),
-            raw=np.empty(0, np.uint8) if raw is None else raw,
-            shape=sizes, dtype=kind, buffer=buffer, blocks=blocks, name=name,
-            release=self._release,
-        )  # fmt: skip
-        self._hold(storage, 1)
-        if raw is None:
-            values = np.zeros(sizes, kind)
-            if self.options.fresh == "nan":
-                values.fill(poison(kind))
-                storage.leave_undefined()
-            storage.raw = values.reshape(-1).view(np.uint8)
-        # Only the whole machine is ever made, never this part of it.
-        return Tile(self, storage, sizes, contiguous(sizes), 0, blocks)  # type: ignore[arg-type]
-
-    def _number(self, sizes: tuple[int, ...], blocks: int, kind: AnyDType, buffer: Buffer) -> int:
-        """The number of a new tensor's first block; the others' follow."""
-        number, tiles = self._next_number, math.prod(sizes[:blocks])
-        self._next_number += tiles
-        if buffer == "sbuf":
-            width = math.prod(sizes[blocks + 1 :]) * kind.itemsize
-            self.rooms.append(Room(number, tiles, sizes[blocks], width))
-        return number
+        tile = self._tile(sizes, as_dtype(dtype), buffer, blocks, name)
+        storage = tile.storage
+        if self.options.fresh == "nan":
+            values = np.full(sizes, poison(storage.dtype), storage.dtype)
+            storage.leave_undefined()
+        else:
+            values = np.zeros(sizes, storage.dtype)
+        storage.raw = values.reshape(-1).view(np.uint8)
+        return tile
 
     def wrap(self, values: Array, buffer: Buffer, name: str = "") -> Tile:
         """Return a tile over an array that an instruction made; no copy if it is contiguous."""
         flat = np.ascontiguousarray(values)
-        return self.allocate(
-            flat.shape, flat.dtype, buffer, name=name, raw=flat.reshape(-1).view(np.uint8)
+        sizes = flat.shape if flat.size else self._sizes(flat.shape)
+        tile = self._tile(sizes, as_dtype(flat.dtype), buffer, 0, name)
+        tile.storage.raw = flat.reshape(-1).view(np.uint8)
+        return tile
+
+    def _tile(
+        self, sizes: tuple[int, ...], kind: AnyDType, buffer: Buffer, blocks: int, name: str
+    ) -> Tile:
+        """A tile of a new storage that fits, still without its bytes."""
+        storage = Storage(
+            raw=NO_BYTES, shape=sizes, dtype=kind, buffer=buffer, blocks=blocks, name=name
         )
+        if storage.on_chip:
+            self._check_chip(storage)
+        self._hold(storage)
+        storage.number = self._number(storage)
+        # Only the whole machine is ever made, never this part of it.
+        return Tile(self, storage, sizes, contiguous(sizes), 0, blocks)  # type: ignore[arg-type]
+
+    def _number(self, storage: Storage) -> int:
+        """The number of a new tensor's first block; the others' follow."""
+        sizes, blocks = storage.shape, storage.blocks
+        number, tiles = self._next_number, math.prod(sizes[:blocks])
+        self._next_number += tiles
+        if storage.buffer == "sbuf":
+            self.rooms.append(Room(number, tiles, sizes[blocks], storage.partition_bytes))
+        return number
 
     def _sizes(self, shape: Any) -> tuple[int, ...]:
         try:
@@ -227,7 +232,8 @@ class State:
             raise broken("err_shape", f"the shape {sizes}", "sizes of 1 and more")
         return sizes
 
-    def _check_chip(self, shape: tuple[int, ...], dtype: AnyDType, buffer: Buffer) -> None:
+    def _check_chip(self, storage: Storage) -> None:
+        buffer, shape = storage.buffer, storage.shape[storage.blocks :]
         if len(shape) < 2:  # noqa: PLR2004
             raise broken(
                 "err_insufficient_rank", f"a {buffer} tile of shape {shape}",
@@ -235,38 +241,45 @@ class State:
             )  # fmt: skip
         if shape[0] > self.target.partitions:
             raise RuleBroken(partition_limit(f"a {buffer} tile", shape[0], self.target))
-        size = math.prod(shape[1:]) * dtype.itemsize
-        limit = self.target.sbuf_bytes if buffer == "sbuf" else self.target.psum_bytes
-        if size > limit:
+        limit = self._room(buffer)
+        if storage.partition_bytes > limit:
             raise broken(
-                f"err_{buffer}_capacity", f"a tile of {size} bytes per partition",
+                f"err_{buffer}_capacity",
+                f"a tile of {storage.partition_bytes} bytes per partition",
                 f"{limit} in {buffer}", "split the free dimensions into smaller tiles",
             )  # fmt: skip
 
-    def _claim(self, size: int) -> None:
-        if self.live["bytes"] + size > self.options.max_bytes:
-            self.stop(f"{self.live['bytes'] + size} bytes of memory", f"{self.options.max_bytes}")
+    def _room(self, buffer: Buffer) -> int:
+        """The bytes of a partition."""
+        return self.target.sbuf_bytes if buffer == "sbuf" else self.target.psum_bytes
 
-    def _hold(self, storage: Storage, sign: int) -> None:
-        items = math.prod(storage.shape) * storage.dtype.itemsize
-        self.live["bytes"] += sign * items
+    def _hold(self, storage: Storage) -> None:
+        """Count a new storage among those alive, until nothing refers to it any more."""
+        live, where = self.live, storage.buffer
+        if live["bytes"] + storage.bytes > self.options.max_bytes:
+            self.stop(
+                f"{live['bytes'] + storage.bytes} bytes of memory", f"{self.options.max_bytes}"
+            )
+        live["bytes"] += storage.bytes
+        storage.release = self._release
         if not storage.on_chip:
             return
-        where = storage.buffer
-        self.live[where] += sign * storage.partition_stride * storage.dtype.itemsize
-        if self.live[where] > self.peak[where]:
-            self.peak[where] = self.live[where]
-            limit = self.target.sbuf_bytes if where == "sbuf" else self.target.psum_bytes
-            if self.live[where] > limit:
+        live[where] += storage.partition_bytes
+        if live[where] > self.peak[where]:
+            self.peak[where] = live[where]
+            limit = self._room(where)
+            if live[where] > limit:
                 self.report(self._too_full(where, limit), "warning")
+
+    def _release(self, storage: Storage) -> None:
+        self.live["bytes"] -= storage.bytes
+        if storage.on_chip:
+            self.live[storage.buffer] -= storage.partition_bytes
 
     def _too_full(self, where: str, limit: int) -> Problem:
         return Problem(
             f"err_{where}_capacity", f"{self.live[where]} bytes per partition are alive",
             f"{limit} in {where}", "smaller tiles, or fewer at one time: the compiler would spill",
         )  # fmt: skip
-
-    def _release(self, storage: Storage) -> None:
-        self._hold(storage, -1)
 
     # Reading and writing.

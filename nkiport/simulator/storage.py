@@ -1,6 +1,7 @@
 """Storages: the memory of one tensor, and what is known of each element."""
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,17 +33,22 @@ class Bound(NamedTuple):
 class Storage:
     """Memory of one tensor: raw bytes, and which elements nobody wrote yet."""
 
+    __slots__ = (
+        "blocks", "buffer", "bytes", "dtype", "name", "number", "on_chip", "partition_bytes",
+        "partition_stride", "placed", "raw", "read_only", "release", "shape", "stamps",
+        "undefined", "undefined_left", "was_read", "written",
+    )  # fmt: skip
+
     def __init__(
         self,
         *,
-        number: int,
+        number: int = 0,
         raw: Array,
         shape: tuple[int, ...],
         dtype: AnyDType,
         buffer: Buffer,
         blocks: int = 0,
         name: str = "",
-        release: Any = None,
     ) -> None:
         self.number = number
         self.raw = raw
@@ -51,6 +57,12 @@ class Storage:
         self.buffer = buffer
         self.blocks = blocks
         """How many leading dimensions are blocks: logical copies of a tile."""
+        self.on_chip = buffer not in HBM
+        self.partition_stride = math.prod(shape[blocks + 1 :])
+        """Elements from one partition to the next."""
+        self.partition_bytes = self.partition_stride * dtype.itemsize
+        """Of one partition of one tile."""
+        self.bytes = math.prod(shape) * dtype.itemsize
         self.name = name
         self.read_only = False
         self.placed = False
@@ -63,17 +75,8 @@ class Storage:
         self.undefined_left = 0
         self.stamps: Array | None = None
         """Which loop iteration wrote each element of an HBM tensor."""
-        self._release = release
-
-    @property
-    def on_chip(self) -> bool:
-        """Whether it is in SBUF or PSUM."""
-        return self.buffer not in HBM
-
-    @property
-    def partition_stride(self) -> int:
-        """Elements from one partition to the next."""
-        return math.prod(self.shape[self.blocks + 1 :])
+        self.release: Any = None
+        """What is told when nothing refers to it any more."""
 
     def leave_undefined(self) -> None:
         """Mark every element as not written."""
@@ -81,10 +84,11 @@ class Storage:
         self.undefined_left = self.undefined.size
 
     def __del__(self) -> None:
-        if self._release is not None:
-            self._release(self)
+        if self.release is not None:
+            self.release(self)
 
 
+@lru_cache
 def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the strides, in elements, of a row-major array."""
     strides, step = [], 1
