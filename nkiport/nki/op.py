@@ -130,7 +130,7 @@ class Op:
     reads_written: bool = False
     """Whether the old values of the written parameters matter."""
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The name with its namespace, for example ``nisa.nc_matmul``."""
         return f"{self.namespace}.{self.name}"

@@ -46,7 +46,7 @@ class Access(State):
         if isinstance(region, np.ndarray) or tile.indirect:
             chosen = self._dense(tile, region)
             places = self._places(tile, chosen)
-            flat = tile.storage.raw.view(tile.dtype)
+            flat = tile.storage.values.reshape(-1)
             values[chosen] = flat[places]
             left = tile.storage.undefined
             undefined[chosen] = False if left is None else left.reshape(-1)[places]
@@ -154,7 +154,7 @@ class Access(State):
     def _scatter(self, tile: Tile, new: Array, left: Array | None, chosen: Array) -> None:
         places = self._places(tile, chosen)
         storage = tile.storage
-        storage.raw.view(storage.dtype)[places] = new[chosen]
+        storage.values.reshape(-1)[places] = new[chosen]
         if storage.undefined is not None:
             flat = storage.undefined.reshape(-1)
             storage.undefined_left -= int(np.unique(places[flat[places]]).size)

@@ -99,7 +99,8 @@ class Machine(Access):
         tiles, others = {}, {}
         for name, each in given.items():
             if isinstance(each, Tile):
-                tiles[name] = self._reachable(op, name, each, mask)
+                astray = each.fresh and each.storage.buffer == "psum"
+                tiles[name] = self._reachable(op, name, each, mask) if astray else each
             else:
                 others[name] = each
         return tiles, others
@@ -130,7 +131,7 @@ class Machine(Access):
 
         A result that no buffer was made for has no place of its own; the compiler gives it one.
         """
-        if not tile.fresh or tile.buffer != "psum" or "psum" in places(op, name):
+        if "psum" in places(op, name):
             return tile
         copied: Tile = self.execute(OPS["nl.copy"], {"src": tile}, mask=mask)
         return copied
@@ -212,8 +213,10 @@ class Machine(Access):
             self._traffic(op, tiles, share)
         if op.kind == "matmul":
             self.flops += 2.0 * work.free * work.other * plan.partitions
-        reads = [tile.room for name, tile in tiles.items() if name not in op.writes]
-        writes = [tile.room for name, tile in tiles.items() if name in op.writes]
+        reads: list[int] = []
+        writes: list[int] = []
+        for name, tile in tiles.items():
+            (writes if name in op.writes else reads).append(tile.room)
         if made is not None:
             writes.append(made.room)
         self.instructions.append(

@@ -22,8 +22,19 @@ class Tile(Views):
     """A strided view of a storage; what a kernel calls a tensor or a tile."""
 
     __slots__ = (
-        "blocks", "bounds", "fresh", "indirect", "machine", "mask", "offset", "part_of", "shape",
-        "start", "storage", "strides",
+        "blocks",
+        "bounds",
+        "fresh",
+        "indirect",
+        "machine",
+        "mask",
+        "offset",
+        "part_of",
+        "seen",
+        "shape",
+        "start",
+        "storage",
+        "strides",
     )  # fmt: skip
     __iter__ = None
     __hash__ = object.__hash__
@@ -54,6 +65,8 @@ class Tile(Views):
         """The mask of the instruction that made it: only there was anything written."""
         self.part_of: tuple[Tile, Mask] | None = None
         """The tile that a mask in the brackets left this of, and the mask."""
+        self.seen: Operand | None = None
+        """How the rules see it, once they have."""
         self.fresh = False
         """Whether it is an instruction's result that nothing used yet."""
 
@@ -279,7 +292,10 @@ class Tile(Views):
 
     def values(self, box: Box | None = None) -> Array:
         """Return the elements, as a view."""
-        return self.over(self.storage.raw, self.storage.dtype, box)
+        storage = self.storage
+        if box is None and self.strides is storage.strides and self.shape is storage.shape:
+            return storage.values
+        return self.over(storage.raw, storage.dtype, box)
 
     def number(self) -> int:
         """Return the one element, as an index: a place that data gives while the kernel runs."""
@@ -299,12 +315,13 @@ class Tile(Views):
 
     def operand(self) -> Operand:
         """Return how the rules see it."""
-        storage = self.storage
-        if not storage.on_chip or not self.shape:
-            return Operand(self.shape, storage.dtype, storage.buffer)
-        stride = storage.partition_stride
-        step = self.strides[0] // stride if stride else 1
-        return Operand(self.shape, storage.dtype, storage.buffer, self.start, step)
+        if self.seen is None:
+            storage, start, step = self.storage, 0, 1
+            if storage.on_chip and self.shape:
+                stride = storage.partition_stride
+                start, step = self.start, self.strides[0] // stride if stride else 1
+            self.seen = Operand(self.shape, storage.dtype, storage.buffer, start, step)
+        return self.seen
 
     def check_bounds(self, box: Box | None, mask: Array | None = None) -> None:
         """Raise if an index leaves its dimension inside the box, or where the mask is true."""

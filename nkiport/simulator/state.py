@@ -23,10 +23,8 @@ from nkiport.simulator.errors import RuleBroken, broken
 from nkiport.simulator.memory import Tile
 from nkiport.simulator.options import Options
 from nkiport.simulator.plan import Plan
-from nkiport.simulator.storage import LoopIndex, ParDim, Storage, contiguous
+from nkiport.simulator.storage import LoopIndex, ParDim, Storage
 from nkiport.simulator.trace import Instruction, Room
-
-NO_BYTES: Array = np.empty(0, np.uint8)
 
 Level = tuple[int, str, int]
 """One loop a statement is in: the loop's number, its kind and the iteration."""
@@ -182,11 +180,10 @@ class State:
         tile = self._tile(sizes, as_dtype(dtype), buffer, blocks, name)
         storage = tile.storage
         if self.options.fresh == "nan":
-            values = np.full(sizes, poison(storage.dtype), storage.dtype)
+            storage.values = np.full(sizes, poison(storage.dtype), storage.dtype)
             storage.leave_undefined()
         else:
-            values = np.zeros(sizes, storage.dtype)
-        storage.raw = values.reshape(-1).view(np.uint8)
+            storage.values = np.zeros(sizes, storage.dtype)
         return tile
 
     def wrap(self, values: Array, buffer: Buffer, name: str = "") -> Tile:
@@ -194,22 +191,20 @@ class State:
         flat = np.ascontiguousarray(values)
         sizes = flat.shape if flat.size else self._sizes(flat.shape)
         tile = self._tile(sizes, as_dtype(flat.dtype), buffer, 0, name)
-        tile.storage.raw = flat.reshape(-1).view(np.uint8)
+        tile.storage.values = flat
         return tile
 
     def _tile(
         self, sizes: tuple[int, ...], kind: AnyDType, buffer: Buffer, blocks: int, name: str
     ) -> Tile:
-        """A tile of a new storage that fits, still without its bytes."""
-        storage = Storage(
-            raw=NO_BYTES, shape=sizes, dtype=kind, buffer=buffer, blocks=blocks, name=name
-        )
+        """A tile of a new storage that fits, still without its values."""
+        storage = Storage(shape=sizes, dtype=kind, buffer=buffer, blocks=blocks, name=name)
         if storage.on_chip:
             self._check_chip(storage)
         self._hold(storage)
         storage.number = self._number(storage)
         # Only the whole machine is ever made, never this part of it.
-        return Tile(self, storage, sizes, contiguous(sizes), 0, blocks)  # type: ignore[arg-type]
+        return Tile(self, storage, sizes, storage.strides, 0, blocks)  # type: ignore[arg-type]
 
     def _number(self, storage: Storage) -> int:
         """The number of a new tensor's first block; the others' follow."""

@@ -10,6 +10,8 @@ from nkiport.nki.dtypes import AnyDType, Array
 from nkiport.nki.op import HBM, Buffer
 from nkiport.simulator.index import Index
 
+NOTHING: Array = np.empty(0)
+
 
 class ParDim(int):
     """A size that ``nl.par_dim`` marked as the partition dimension."""
@@ -31,28 +33,31 @@ class Bound(NamedTuple):
 
 
 class Storage:
-    """Memory of one tensor: raw bytes, and which elements nobody wrote yet."""
+    """Memory of one tensor, and which of its elements nobody wrote yet."""
 
     __slots__ = (
-        "blocks", "buffer", "bytes", "dtype", "name", "number", "on_chip", "partition_bytes",
-        "partition_stride", "placed", "raw", "read_only", "release", "shape", "stamps",
-        "undefined", "undefined_left", "was_read", "written",
+        "_raw", "blocks", "buffer", "bytes", "dtype", "name", "number", "on_chip",
+        "partition_bytes", "partition_stride", "placed", "read_only", "release", "shape", "stamps",
+        "strides", "undefined", "undefined_left", "values", "was_read", "written",
     )  # fmt: skip
 
     def __init__(
         self,
         *,
-        number: int = 0,
-        raw: Array,
         shape: tuple[int, ...],
         dtype: AnyDType,
         buffer: Buffer,
         blocks: int = 0,
         name: str = "",
     ) -> None:
-        self.number = number
-        self.raw = raw
+        self.release: Any = None
+        """What is told when nothing refers to it any more."""
+        self.number = 0
+        self.values = NOTHING
+        """The elements, in row-major order."""
+        self._raw: Array | None = None
         self.shape = shape
+        self.strides = contiguous(shape)
         self.dtype = dtype
         self.buffer = buffer
         self.blocks = blocks
@@ -75,8 +80,13 @@ class Storage:
         self.undefined_left = 0
         self.stamps: Array | None = None
         """Which loop iteration wrote each element of an HBM tensor."""
-        self.release: Any = None
-        """What is told when nothing refers to it any more."""
+
+    @property
+    def raw(self) -> Array:
+        """The bytes of all elements, in order."""
+        if self._raw is None:
+            self._raw = self.values.reshape(-1).view(np.uint8)
+        return self._raw
 
     def leave_undefined(self) -> None:
         """Mark every element as not written."""

@@ -109,9 +109,9 @@ class Views:
                 "a type of the same size", "use astype to convert",
             )  # fmt: skip
         storage = Storage(
-            number=old.number, raw=old.raw, shape=old.shape, dtype=new, buffer=old.buffer,
-            blocks=old.blocks, name=old.name,
-        )  # fmt: skip
+            shape=old.shape, dtype=new, buffer=old.buffer, blocks=old.blocks, name=old.name
+        )
+        storage.number, storage.values = old.number, old.values.view(new)
         storage.undefined, storage.undefined_left = old.undefined, old.undefined_left
         return type(self)(
             self.machine, storage, self.shape, self.strides, self.offset, self.blocks, (),
