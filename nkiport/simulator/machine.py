@@ -108,7 +108,7 @@ class Machine(Access):
     def _values(self, op: Op, others: Mapping[str, Any]) -> dict[str, Any]:
         """The other arguments as ``run`` takes them, with the engine's register of sums."""
         values = {n: plain(each) for n, each in others.items()}
-        if "accumulator" in op.parameters:
+        if op.writes and "accumulator" in op.parameters:
             if op.engine not in self._accumulators:
                 self._accumulators[op.engine] = np.zeros((self.target.partitions, 1), np.float32)
             values["accumulator"] = self._accumulators[op.engine]
@@ -208,8 +208,10 @@ class Machine(Access):
             self.stop("too many instructions", f"{self.options.max_instructions}")
         work = plan.work
         if op.kind == "dma":
-            share = 1.0 if mask is None else mask.share(next(iter(tiles.values())).shape)
-            work = work if mask is None else work._replace(bytes=round(work.bytes * share))
+            share = 1.0
+            if mask is not None:
+                share = mask.share(next(iter(tiles.values())).shape)
+                work = work._replace(bytes=round(work.bytes * share))
             self._traffic(op, tiles, share)
         if op.kind == "matmul":
             self.flops += 2.0 * work.free * work.other * plan.partitions
@@ -234,7 +236,7 @@ class Machine(Access):
         """Count what passes HBM; what a mask leaves out does not."""
         for name, tile in tiles.items():
             if not tile.storage.on_chip:
-                size = round(tile.size * tile.itemsize * share)
+                size = round(tile.size * tile.storage.dtype.itemsize * share)
                 if name in op.writes:
                     self.bytes_written += size
                 else:

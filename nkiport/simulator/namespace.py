@@ -81,14 +81,15 @@ class BoundOp:
         for name, value in kwargs.items():
             if name == "mask":
                 mask = value
-            elif name in self._known:
+                continue
+            if name == "dtype":
+                dtype = value
+            if name in self._known:
                 if name in given:
                     raise self._wrong(f"'{name}' twice", "each argument once")
                 given[name] = value
-            elif name not in IGNORED and name != "dtype":
+            elif name != "dtype" and name not in IGNORED:
                 raise self._wrong(f"an argument '{name}'", ", ".join(sorted(self._known)))
-            if name == "dtype":
-                dtype = value
         if not self._required <= given.keys():
             missing = ", ".join(sorted(self._required - given.keys()))
             raise self._wrong(f"a call without {missing}", "all of them")

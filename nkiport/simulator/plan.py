@@ -24,6 +24,10 @@ TRUTH_OPERANDS = frozenset({"condition", "predicate", "pred", "reduce_res", "dst
 """Operands that do not decide a result's type."""
 
 
+WHOLE = (str, int, tuple, type, np.dtype)
+"""Types of arguments that a plan depends on as they are."""
+
+
 class Plan(NamedTuple):
     """What of one use of an operation does not depend on any value: found once, then looked up."""
 
@@ -54,10 +58,10 @@ def signature(
 
 def _sign(value: Any, taken: Any) -> Any:
     """Of fractions and arrays the type and shape; names, whole numbers, axes as they are."""
-    if isinstance(value, float):
-        return type(value)
-    if isinstance(value, str | int | tuple | type | np.dtype):
+    if isinstance(value, WHOLE):
         return type(value), value
+    if type(value) is float:
+        return float
     return type(value), getattr(taken, "shape", None), getattr(value, "dtype", None)
 
 

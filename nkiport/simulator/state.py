@@ -148,7 +148,9 @@ class State:
                 self.tick()
                 self.levels[at] = (number, kind, i)
                 self._context = None
-                yield LoopIndex.of(number, i)
+                index = LoopIndex(i)
+                index.loop = number
+                yield index
         finally:
             del self.levels[at:]
             self._context = None
@@ -208,8 +210,8 @@ class State:
 
     def _number(self, storage: Storage) -> int:
         """The number of a new tensor's first block; the others' follow."""
-        sizes, blocks = storage.shape, storage.blocks
-        number, tiles = self._next_number, math.prod(sizes[:blocks])
+        sizes, blocks, number = storage.shape, storage.blocks, self._next_number
+        tiles = math.prod(sizes[:blocks]) if blocks else 1
         self._next_number += tiles
         if storage.buffer == "sbuf":
             self.rooms.append(Room(number, tiles, sizes[blocks], storage.partition_bytes))

@@ -57,17 +57,16 @@ class Storage:
         """The elements, in row-major order."""
         self._raw: Array | None = None
         self.shape = shape
-        self.strides = contiguous(shape)
+        self.strides, self.partition_stride, size = laid_out(shape, blocks)
+        """Elements from one element, and from one partition, to the next."""
         self.dtype = dtype
         self.buffer = buffer
         self.blocks = blocks
         """How many leading dimensions are blocks: logical copies of a tile."""
         self.on_chip = buffer not in HBM
-        self.partition_stride = math.prod(shape[blocks + 1 :])
-        """Elements from one partition to the next."""
         self.partition_bytes = self.partition_stride * dtype.itemsize
         """Of one partition of one tile."""
-        self.bytes = math.prod(shape) * dtype.itemsize
+        self.bytes = size * dtype.itemsize
         self.name = name
         self.read_only = False
         self.placed = False
@@ -98,7 +97,6 @@ class Storage:
             self.release(self)
 
 
-@lru_cache
 def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the strides, in elements, of a row-major array."""
     strides, step = [], 1
@@ -108,14 +106,13 @@ def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+@lru_cache
+def laid_out(shape: tuple[int, ...], blocks: int) -> tuple[tuple[int, ...], int, int]:
+    """Return the strides of a row-major array, those of its partitions, and its size."""
+    return contiguous(shape), math.prod(shape[blocks + 1 :]), math.prod(shape)
+
+
 class LoopIndex(int):
     """What a loop hands out: a number that knows which loop it counts."""
 
     loop: int
-
-    @classmethod
-    def of(cls, loop: int, value: int) -> "LoopIndex":
-        """The value, in the loop of that number."""
-        made = cls(value)
-        made.loop = loop
-        return made

@@ -25,11 +25,17 @@ def call_of(tiles: Mapping[str, Tile], others: Mapping[str, Any]) -> Call:
 
 def plain(value: Any) -> Any:
     """An argument as an operation's ``run`` takes it."""
+    if not isinstance(value, TURNED):
+        return value
     if isinstance(value, Index):
         return tight([value])[0].values()
     if isinstance(value, Mask):
         return value.values()
-    return np.float32(value) if isinstance(value, np.generic) else value
+    return np.float32(value)
+
+
+TURNED = (Index, Mask, np.generic)
+"""Types of arguments that ``run`` takes as others."""
 
 
 def is_exact(op: Op, others: Mapping[str, Any]) -> bool:

@@ -44,7 +44,8 @@ def column(value: Any, like: Array) -> Any:
 
 
 def _activated(op: str, data: Array, bias: Any, scale: Any) -> Array:
-    scaled = data * column(scale, data)
+    unscaled = isinstance(scale, float) and scale == 1.0  # times one, at the cost of a pass
+    scaled = data if unscaled else data * column(scale, data)
     shifted = scaled if bias is None else scaled + column(bias, data)
     return np.asarray(function(op).run(shifted))
 
