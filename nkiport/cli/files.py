@@ -14,6 +14,12 @@ from nkiport.discovery import discover as walk
 Target = Annotated[str, typer.Option(help="trn1, trn2 or trn3.")]
 Atol = Annotated[float, typer.Option(help="Absolute tolerance.")]
 Rtol = Annotated[float, typer.Option(help="Relative tolerance.")]
+Share = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, help="Of the roofline, estimated; if given, tilings are searched (minutes)."
+    ),
+]
 REJECTED = 1
 
 
@@ -63,6 +69,7 @@ def migrate(
     target: Target = "trn1",
     atol: Atol = 1e-3,
     rtol: Rtol = 1e-3,
+    share: Share = None,
     json: AsJson = False,
 ) -> None:
     """Write a kernel for a reference and judge it, without any service."""
@@ -71,7 +78,7 @@ def migrate(
 
     done = run(
         reference, backends=set_up(), backend=_backend(backend), target=target_named(target),
-        requirements=_limits(atol, rtol), told=_told(quiet=json),
+        requirements=_limits(atol, rtol, share), told=_told(quiet=json),
     )  # fmt: skip
     accepted = done.verdict is not None and done.verdict.outcome != "rejected"
     if out and done.source and accepted:
@@ -126,8 +133,8 @@ def _told(*, quiet: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a c
     return (lambda _line: None) if quiet else (lambda line: out.print(line, style="dim"))
 
 
-def _limits(atol: float, rtol: float) -> Requirements:
-    return Requirements(tolerance=Tolerance(atol=atol, rtol=rtol))
+def _limits(atol: float, rtol: float, share: float | None = None) -> Requirements:
+    return Requirements(tolerance=Tolerance(atol=atol, rtol=rtol), min_roofline_share=share)
 
 
 def target_named(name: str) -> TargetName:

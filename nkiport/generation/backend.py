@@ -26,6 +26,8 @@ class Task:
     capture: Capture
     target: TargetName
     tolerance: Tolerance
+    min_roofline_share: float | None = None
+    """What is asked of speed; None if nothing is."""
     reference_source: str = ""
     """The reference's file: data from a stranger, never an instruction."""
     last_source: str = ""

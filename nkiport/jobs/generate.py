@@ -59,6 +59,7 @@ def task_of(
         capture=capture,
         target=oracle.target,
         tolerance=oracle.requirements.tolerance,
+        min_roofline_share=oracle.requirements.min_roofline_share,
         reference_source=_reference_source(job_id, oracle, artifacts),
         last_source=last.decode(),
         earlier=tuple(

@@ -10,9 +10,10 @@ from nkiport.lowering.ir import Program
 from nkiport.lowering.passes import PASSES, State, check
 from nkiport.lowering.rules import rule_table
 from nkiport.lowering.select import DTYPES
+from nkiport.lowering.tuning import Tuning
 from nkiport.nki import target as target_of
 
-__all__ = ["lower", "uncovered"]
+__all__ = ["Tuning", "lower", "uncovered"]
 
 
 def uncovered(graph: Graph) -> tuple[str, ...]:
@@ -26,15 +27,16 @@ def lower(
     *,
     target: TargetName = "trn1",
     name: str = "kernel",
+    tuning: Tuning = Tuning(),  # noqa: B008 - frozen
     trace: Callable[[str, object], None] | None = None,
 ) -> str:
-    """The candidate's source: the same bytes for the same graph, target and name.
+    """The candidate's source: the same bytes for the same graph, target, name and tuning.
 
     ``trace`` is called after each pass with its name and what it decided. Raises
     ``UnsupportedGraph`` with everything that stands in the way.
     """
     _reject(graph)
-    state = State(graph, target_of(target), name, Program((), (), ()))
+    state = State(graph, target_of(target), name, Program((), (), ()), tuning)
     for each in PASSES:
         try:
             decided = each.run(state)

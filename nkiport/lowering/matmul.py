@@ -134,13 +134,17 @@ def _sizes(body: Body, left: Side, right: Side) -> None:
 def _tiles(body: Body, plan: MatmulPlan, *, strips: bool) -> None:
     write = body.writer
     write.line()
+    columns = "512 columns, one PSUM bank of fp32"
+    if plan.columns is not None:
+        columns = f"{plan.columns} columns, which leaves more to work on at once"
     write.comment(
         "K lies on the partitions of both operands; a result tile has 128 rows, which is what "
-        "the stationary side holds, and up to 512 columns, one PSUM bank of fp32."
+        f"the stationary side holds, and up to {columns}."
     )
     write.line("P = nl.tile_size.pmax")
     write.line("k_tiles = math.ceil(depth / P)")
-    write.line("N_TILE = min(nl.tile_size.gemm_moving_fmax, P * math.ceil(cols / P))")
+    most = "nl.tile_size.gemm_moving_fmax" if plan.columns is None else plan.columns
+    write.line(f"N_TILE = min({most}, P * math.ceil(cols / P))")
     write.line("m_tiles = math.ceil(rows / P)")
     write.line("n_tiles = math.ceil(cols / N_TILE)")
     if plan.block:

@@ -16,6 +16,7 @@ from nkiport.lowering.normal import normal_form
 from nkiport.lowering.rules import KINDS
 from nkiport.lowering.select import DTYPES
 from nkiport.lowering.tiling import oversized, tile
+from nkiport.lowering.tuning import Tuning
 from nkiport.lowering.writer import WIDTH
 from nkiport.nki import Target
 
@@ -30,6 +31,7 @@ class State:
     target: Target
     name: str
     program: Program
+    tuning: Tuning = Tuning()
     groups: Sequence[Part] = ()
     plans: Sequence[AnyPlan] = ()
     source: str = ""
@@ -63,6 +65,8 @@ def _illegal_source(state: State) -> list[str]:
 
 def _chained(state: State) -> tuple[Program, Sequence[Part]]:
     groups = [part for part in state.groups if isinstance(part, Group)]
+    if not state.tuning.chains:
+        return state.program, groups
     return chained(state.program, groups, state.target)
 
 
@@ -70,7 +74,7 @@ def _tiled(state: State) -> tuple[AnyPlan, ...]:
     return tuple(
         plan_chain(part, state.target)
         if isinstance(part, Chain)
-        else tile(state.program, part, state.target)
+        else tile(state.program, part, state.target, state.tuning)
         for part in state.groups
     )
 

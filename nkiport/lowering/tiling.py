@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Shape, Use, Window, detail_of
 from nkiport.lowering.rules import REDUCTIONS, SOLO
+from nkiport.lowering.tuning import Tuning
 from nkiport.nki import Target
 
 FP32_BYTES = 4
 BUFFERS = 2
 """A tile is loaded while the one before it is worked on, so everything is there twice."""
-STREAM_COLUMNS = 2048
-"""8 KiB of fp32 for each partition: long enough that DMA start-up costs little (4 KiB is)."""
-MOST_ROW_TILES = 8
-"""More row tiles in a block save little: the right operand is read once for 1024 rows already."""
 ITEM_BYTES: Mapping[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 
@@ -47,6 +44,8 @@ class MatmulPlan:
 
     group: Group
     block: int
+    columns: int | None = None
+    """The most columns of a tile of the result, whole transposes; None for all a product takes."""
 
 
 @dataclass(frozen=True)
@@ -76,16 +75,16 @@ class SoloPlan:
 Plan = RowPlan | MatmulPlan | WindowPlan | SoloPlan
 
 
-def tile(program: Program, group: Group, target: Target) -> Plan:
+def tile(program: Program, group: Group, target: Target, tuning: Tuning) -> Plan:
     """The plan of a group."""
     base = group.base
     if base is None:
-        return _row_plan(group, target)
+        return _row_plan(group, target, tuning.stream_columns)
     if base.kind == "matmul":
-        return _matmul_plan(program, group, target)
+        return _matmul_plan(program, group, target, tuning)
     if base.kind in SOLO:
-        return SoloPlan(group, STREAM_COLUMNS)
-    return _window_plan(program, group, target)
+        return SoloPlan(group, tuning.stream_columns)
+    return _window_plan(program, group, target, tuning)
 
 
 def oversized(plans: Sequence[object], target: Target) -> tuple[str, ...]:
@@ -98,14 +97,14 @@ def oversized(plans: Sequence[object], target: Target) -> tuple[str, ...]:
     )
 
 
-def _row_plan(group: Group, target: Target) -> RowPlan:
+def _row_plan(group: Group, target: Target, stream: int) -> RowPlan:
     columns = group.sizes[-1]
     alive = most_alive(group)
     limit = target.sbuf_bytes // (FP32_BYTES * BUFFERS * alive)
     reduces = any(op.kind in REDUCTIONS for op in group.ops)
-    if columns <= (limit if reduces else min(limit, STREAM_COLUMNS)):
+    if columns <= (limit if reduces else min(limit, stream)):
         return RowPlan(group, columns, resident=True, alive=alive, limit=limit)
-    wide = min(STREAM_COLUMNS, 1 << (limit.bit_length() - 1))
+    wide = min(stream, 1 << (limit.bit_length() - 1))
     return RowPlan(group, wide, resident=False, alive=alive, limit=limit)
 
 
@@ -132,17 +131,24 @@ def _shared(tile: Access) -> bool:
     return tile.strides[-2] == 0
 
 
-def _matmul_plan(program: Program, group: Group, target: Target) -> MatmulPlan:
+def _matmul_plan(
+    program: Program, group: Group, target: Target, tuning: Tuning
+) -> MatmulPlan:
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
     item = max(ITEM_BYTES.get(program.dtype_of(use.value), FP32_BYTES) for use in op.uses)
     depth = math.ceil(op.uses[0].shape[-1] / target.partitions)
     left = depth * target.stationary_fmax * item
-    right = depth * target.moving_fmax * item
+    columns = min(target.moving_fmax, tuning.product_columns)
+    right = depth * columns * item
     strips = 2 * depth * target.partitions * item
     room = target.sbuf_bytes // BUFFERS - right - strips - _epilogue_bytes(group, target)
-    block = min(MOST_ROW_TILES, max(0, room // left))
-    return MatmulPlan(group, 1 << (block.bit_length() - 1) if block else 0)
+    block = min(tuning.row_tiles, max(0, room // left))
+    return MatmulPlan(
+        group,
+        1 << (block.bit_length() - 1) if block else 0,
+        columns if columns < target.moving_fmax else None,
+    )
 
 
 def _epilogue_bytes(group: Group, target: Target) -> int:
@@ -150,17 +156,19 @@ def _epilogue_bytes(group: Group, target: Target) -> int:
     return (len(group.ops) + len(group.reads)) * target.moving_fmax * FP32_BYTES
 
 
-def _window_plan(program: Program, group: Group, target: Target) -> WindowPlan:
+def _window_plan(
+    program: Program, group: Group, target: Target, tuning: Tuning
+) -> WindowPlan:
     """The largest tile of positions whose part of the image fits beside all else."""
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
     window = detail_of(op, Window)
     conv = op.kind == "conv"
     item = ITEM_BYTES.get(program.dtype_of(op.uses[0].value), FP32_BYTES)
-    stack = _stack(op, window, target) if conv else 1
+    stack = _stack(op, window, target) if conv and tuning.stacked else 1
     kept = conv and _weight_bytes(op, target, item) <= target.sbuf_bytes // 4
     parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
-    most = target.moving_fmax if conv else STREAM_COLUMNS
+    most = min(target.moving_fmax, tuning.positions) if conv else tuning.stream_columns
     while most > 1:
         out = positions(window, most)
         image = needed(window, out, stack)

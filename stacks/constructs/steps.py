@@ -30,7 +30,7 @@ SPECS: Final = {
     "discover": Spec(layers=SOURCE, seconds=600, memory_mb=2048),
     "assess": Spec(layers=NUMERIC, memory_mb=1024),
     "plan": Spec(layers=NUMERIC, settings=(*STORES, *MODELS)),
-    "generate": Spec(layers=NUMERIC, settings=(*STORES, *MODELS), seconds=840, memory_mb=1024),
+    "generate": Spec(layers=NUMERIC, settings=(*STORES, *MODELS), seconds=840, memory_mb=2048),
     "judge": Spec(layers=NUMERIC),
     "end_kernel": Spec(layers=NUMERIC),
     "emit_diff": Spec(

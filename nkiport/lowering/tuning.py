@@ -1,0 +1,41 @@
+"""The choices a lowering is free in: upper bounds of its tiles, and two ways to take or to leave.
+
+Every tuning gives a right kernel; which is fastest depends on the shapes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """Upper bounds; what the target or the shapes allow may be less. Defaults suit most shapes."""
+
+    stream_columns: int = 2048
+    """Columns of a tile that is walked: 8 KiB of fp32 for each partition are long enough that DMA
+    start-up costs little (4 KiB are)."""
+    row_tiles: int = 8
+    """Row tiles of a matmul's block. More save little: the right operand is read once for 1024
+    rows already. 0 keeps no block: both operands pass by for every result."""
+    product_columns: int = 512
+    """Columns of a tile of a matmul's result."""
+    positions: int = 512
+    """Positions of a tile of a convolution's result."""
+    stacked: bool = True
+    """Whether taps of few channels lie on the partitions beside each other."""
+    chains: bool = True
+    """Whether groups that hand each other whole rows become one kernel."""
+
+
+CHOICES: Mapping[str, tuple[int | bool, ...]] = MappingProxyType(
+    {
+        "chains": (False,),
+        "stacked": (False,),
+        "row_tiles": (16, 4, 2),
+        "product_columns": (256,),
+        "positions": (256, 128),
+        "stream_columns": (1024, 512, 256, 4096),
+    }
+)
+"""What a search tries beside the default of each field, in this order."""
