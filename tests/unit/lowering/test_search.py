@@ -13,7 +13,7 @@ from nkiport.lowering.tuning import CHOICES
 from nkiport.simulator import Options, estimate, simulate
 from tests.unit.lowering.conftest import Draft
 from tests.unit.lowering.test_attention import attention
-from tests.unit.lowering.test_lowering import chain, layer_norm, linear_relu, softmax
+from tests.unit.lowering.test_lowering import chain, linear_relu
 
 TUNINGS = [Tuning(**{name: value}) for name, values in CHOICES.items() for value in values]
 LEAST = Tuning(
@@ -33,16 +33,14 @@ def convolution(channels, size, taps):
 
 
 CASES = {
-    "softmax": (softmax(130, 1500), lambda x: torch.softmax(x, -1)),
-    "norm": (layer_norm(129, 513), lambda x, w, b: functional.layer_norm(x, (513,), w, b, 1e-5)),
     "chain": (chain(200, 2500), lambda x, scale, shift: torch.tanh(x * scale + shift)),
-    "linear": (linear_relu(600, 130, 515), lambda *given: functional.linear(*given).relu()),
-    "deep": (linear_relu(257, 1300, 70), lambda *given: functional.linear(*given).relu()),
+    "linear": (linear_relu(260, 130, 300), lambda *given: functional.linear(*given).relu()),
+    "deep": (linear_relu(70, 900, 70), lambda *given: functional.linear(*given).relu()),
     "attention": (
         attention(3, 70, 150, 32, 32),
         lambda q, k, v: torch.softmax(q @ k.transpose(1, 2) * 0.25, -1) @ v,
     ),
-    "convolution": (convolution(5, 31, 3), lambda x, w, b: functional.conv2d(x, w, b).relu()),
+    "convolution": (convolution(5, 25, 3), lambda x, w, b: functional.conv2d(x, w, b).relu()),
     "wide": (convolution(130, 13, 2), lambda x, w, b: functional.conv2d(x, w, b).relu()),
 }
 
@@ -57,17 +55,17 @@ def latency(source, given):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("tuning", [*TUNINGS, LEAST], ids=str)
-def test_every_tuning_gives_what_pytorch_gives(case, tuning):
+def test_every_tuning_gives_what_pytorch_gives(case):
     graph, reference = CASES[case]
     given = inputs(graph)
-    source = lower(graph, tuning=tuning)
-
-    done = simulate(source, given)
-
-    assert [finding.sentence() for finding in done.findings] == [], source
     wanted = reference(*map(torch.from_numpy, given.values())).numpy()
-    np.testing.assert_allclose(done.outputs[0], wanted, rtol=1e-3, atol=1e-3)
+    sources = {lower(graph, tuning=tuning) for tuning in (*TUNINGS, LEAST)}
+
+    assert len(sources) > 1, "nothing of it depends on the tuning"
+    for source in sources:
+        done = simulate(source, given)
+        assert [finding.sentence() for finding in done.findings] == [], source
+        np.testing.assert_allclose(done.outputs[0], wanted, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", CHOICES)
@@ -79,7 +77,7 @@ def test_every_choice_makes_another_kernel_of_some_graph(name):
         assert any(lower(graph, tuning=tuning) != lower(graph) for graph in graphs), value
 
 
-@pytest.mark.parametrize("case", ["softmax", "linear", "attention", "convolution"])
+@pytest.mark.parametrize("case", ["chain", "linear", "attention", "convolution"])
 def test_what_a_search_finds_is_no_slower_and_the_same_each_time(case):
     graph, _ = CASES[case]
     given = inputs(graph)
