@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from nkiport.lowering.causal import without_triangle
 from nkiport.lowering.fusion import Access, Group
-from nkiport.lowering.ir import Op, Program, Use, covers, dense_strides, literal
+from nkiport.lowering.ir import Op, Program, Use, covers, dense_strides
+from nkiport.lowering.respace import none_at_one, respaced, whole
 from nkiport.lowering.strides import intervals, restride
 from nkiport.lowering.tiling import BUFFERS, FP32_BYTES, most_alive
 from nkiport.nki import Target
@@ -157,7 +158,7 @@ def _product_read_by(
     weights: Group, groups: Sequence[Group], maker: Mapping[str, int]
 ) -> int | None:
     """The group on a product whose rows, as wide, the row operations read in order."""
-    total = _whole("", weights.sizes).strides
+    total = whole("", weights.sizes).strides
     for use, access in weights.reads.items():
         place = maker.get(use.value)
         base = groups[place].base if place is not None else None
@@ -206,7 +207,7 @@ def _joined(scores: Group, weights: Group, values: Group, copy: Group | None) ->
             return None
         last = _stored_as(last, copy.ops[0], steps)
     first = replace(spaced[0], stored=())
-    given = {name: _whole(name, over) for name in scores.stored}
+    given = {name: whole(name, over) for name in scores.stored}
     middle = _handed(spaced[1], given)
     narrow = {name: spaced[1].results[name] for name in weights.stored}
     return _checked(first, middle, last, narrow)
@@ -222,7 +223,7 @@ def _checked(first: Group, middle: Group, last: Group, made: Mapping[str, Access
         if access.strides[:-1] != tuple(lies[:-1]) or lies[-1] != 0 or access.strides[-1] != 0:
             return None
     weights = base.uses[0].value if base else ""
-    if made[weights] != _whole(weights, middle.sizes):
+    if made[weights] != whole(weights, middle.sizes):
         return None
     inside = {name: lies for name, lies in made.items() if name != weights}
     return Chain(first, replace(middle, stored=tuple(made)), _handed(last, inside))
@@ -243,7 +244,7 @@ def _order(op: Op) -> list[tuple[int, int]]:
 
 def _stored_as(group: Group, op: Op, steps: Sizes) -> Group:
     """The group with the copy, which costs nothing but other addresses."""
-    strides = _none_at_one(steps, group.sizes)
+    strides = none_at_one(steps, group.sizes)
     results = {**group.results, op.name: Access(op.name, strides)}
     return replace(group, ops=(*group.ops, op), results=results, stored=(op.name,))
 
@@ -269,47 +270,6 @@ def _batch(
                 if inner % below:
                     return None
     return intervals(places)
-
-
-def respaced(group: Group, sizes: Sizes) -> Group | None:
-    """The group over a space with the same elements in other dimensions; None if it has none."""
-    reads = {use: _respaced(access, group.sizes, sizes) for use, access in group.reads.items()}
-    results = {name: _respaced(lies, group.sizes, sizes) for name, lies in group.results.items()}
-    ops = [_rebatched(op, sizes[:-2]) if op is group.base else op for op in group.ops]
-    if None in reads.values() or None in results.values() or None in ops:
-        return None
-    return replace(
-        group,
-        ops=tuple(op for op in ops if op),
-        sizes=sizes,
-        reads={use: access for use, access in reads.items() if access},
-        results={name: access for name, access in results.items() if access},
-    )
-
-
-def _respaced(access: Access, old: Sizes, new: Sizes) -> Access | None:
-    steps = restride(old, [step or 0 for step in access.strides], new)
-    return replace(access, strides=_none_at_one(steps, new)) if steps is not None else None
-
-
-def _rebatched(op: Op, batch: Sizes) -> Op | None:
-    """The product with its operands read along other batch dimensions."""
-    sides = []
-    for use in op.uses:
-        steps = restride(use.shape[:-2], use.strides[:-2], batch)
-        if steps is None:
-            return None
-        dims = (*map(literal, batch), *use.dims[-2:])
-        sides.append(Use(use.value, dims, (*steps, *use.strides[-2:]), use.offset))
-    return replace(op, args=tuple(sides), dims=(*map(literal, batch), *op.dims[-2:]))
-
-
-def _whole(name: str, sizes: Sizes) -> Access:
-    return Access(name, _none_at_one(dense_strides(sizes), sizes))
-
-
-def _none_at_one(steps: Sequence[int], sizes: Sequence[int]) -> tuple[int | None, ...]:
-    return tuple(None if size == 1 else step for size, step in zip(sizes, steps, strict=True))
 
 
 def even(size: int, most: int) -> int:

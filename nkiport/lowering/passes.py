@@ -31,7 +31,7 @@ class State:
     target: Target
     name: str
     program: Program
-    tuning: Tuning = Tuning()
+    tuning: Tuning
     groups: Sequence[Part] = ()
     plans: Sequence[AnyPlan] = ()
     source: str = ""

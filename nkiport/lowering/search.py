@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def searched(
     least = search.latency(source)
     if least == inf:
         return source
-    for change in _changes():
+    for change in changes():
         tuning = replace(chosen, **change)
         other = search.lowered(tuning)
         latency = search.latency(other) if other else inf
@@ -80,7 +81,8 @@ def searched(
     return source
 
 
-def _changes() -> Iterator[dict[str, int | bool]]:
+def changes() -> Iterator[dict[str, Any]]:
+    """What is varied, one after the other."""
     return ({name: value} for name, values in CHOICES.items() for value in values)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Shape, Use, Window, detail_of
+from nkiport.lowering.respace import respaced
 from nkiport.lowering.rules import REDUCTIONS, SOLO
 from nkiport.lowering.tuning import Tuning
 from nkiport.nki import Target
@@ -79,7 +80,7 @@ def tile(program: Program, group: Group, target: Target, tuning: Tuning) -> Plan
     """The plan of a group."""
     base = group.base
     if base is None:
-        return _row_plan(group, target, tuning.stream_columns)
+        return _row_plan(_folded(group, target, tuning.fold), target, tuning.stream_columns)
     if base.kind == "matmul":
         return _matmul_plan(program, group, target, tuning)
     if base.kind in SOLO:
@@ -108,6 +109,15 @@ def _row_plan(group: Group, target: Target, stream: int) -> RowPlan:
     return RowPlan(group, wide, resident=False, alive=alive, limit=limit)
 
 
+def _folded(group: Group, target: Target, columns: int | None) -> Group:
+    """The group over rows of so many columns, if its elements lie so that no one can tell."""
+    rows, rest = divmod(math.prod(group.sizes), columns or 1)
+    along = any(op.kind in REDUCTIONS for op in group.ops)
+    if columns is None or rest or along or rows < target.partitions:
+        return group
+    return respaced(group, (rows, columns)) or group
+
+
 def most_alive(group: Group) -> int:
     """How many full-width tiles a straight run through the group holds at its worst moment."""
     tiles = [[_tile_of(group, use) for use in op.uses] for op in group.ops]
@@ -131,9 +141,7 @@ def _shared(tile: Access) -> bool:
     return tile.strides[-2] == 0
 
 
-def _matmul_plan(
-    program: Program, group: Group, target: Target, tuning: Tuning
-) -> MatmulPlan:
+def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> MatmulPlan:
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
     item = max(ITEM_BYTES.get(program.dtype_of(use.value), FP32_BYTES) for use in op.uses)
@@ -156,9 +164,7 @@ def _epilogue_bytes(group: Group, target: Target) -> int:
     return (len(group.ops) + len(group.reads)) * target.moving_fmax * FP32_BYTES
 
 
-def _window_plan(
-    program: Program, group: Group, target: Target, tuning: Tuning
-) -> WindowPlan:
+def _window_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> WindowPlan:
     """The largest tile of positions whose part of the image fits beside all else."""
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it

@@ -15,6 +15,9 @@ class Tuning:
     stream_columns: int = 2048
     """Columns of a tile that is walked: 8 KiB of fp32 for each partition are long enough that DMA
     start-up costs little (4 KiB are)."""
+    fold: int | None = None
+    """Columns of the rows that elements without neighbours are divided into; None for the rows
+    they come in."""
     row_tiles: int = 8
     """Row tiles of a matmul's block. More save little: the right operand is read once for 1024
     rows already. 0 keeps no block: both operands pass by for every result."""
@@ -30,12 +33,13 @@ class Tuning:
 
 CHOICES: Mapping[str, tuple[int | bool, ...]] = MappingProxyType(
     {
-        "chains": (False,),
         "stacked": (False,),
-        "row_tiles": (16, 4, 2),
-        "product_columns": (256,),
         "positions": (256, 128),
-        "stream_columns": (1024, 512, 256, 4096),
+        "row_tiles": (16, 4),
+        "product_columns": (256,),
+        "fold": (1024, 2048),
+        "stream_columns": (1024, 512, 256),
+        "chains": (False,),
     }
 )
 """What a search tries beside the default of each field, in this order."""

@@ -32,7 +32,15 @@ def convolution(channels, size, taps):
                           shape=shape))  # fmt: skip
 
 
+def elements(*shape):
+    d = Draft()
+    x, y = d.input("x", *shape), d.input("y", *shape)
+    product = d.call("mul.Tensor", x, y, shape=shape)
+    return d.graph(product, d.call("tanh.default", product, shape=shape))
+
+
 CASES = {
+    "elements": (elements(3, 200, 512), lambda x, y: x * y),
     "chain": (chain(200, 2500), lambda x, scale, shift: torch.tanh(x * scale + shift)),
     "linear": (linear_relu(260, 130, 300), lambda *given: functional.linear(*given).relu()),
     "deep": (linear_relu(70, 900, 70), lambda *given: functional.linear(*given).relu()),
