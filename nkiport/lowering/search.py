@@ -17,7 +17,7 @@ from nkiport.nki.dtypes import Array, is_float
 from nkiport.sandbox.buffers import device_dtype_of
 from nkiport.simulator import Options, estimate, simulate
 
-MOST_INSTRUCTIONS = 40_000
+MOST_INSTRUCTIONS = 100_000
 """Of all runs of a search together: a few minutes of two cores. Work is bounded, not time, so that
 the choice does not depend on the machine."""
 MOST_BYTES = 2**30

@@ -33,12 +33,12 @@ class Tuning:
 
 CHOICES: Mapping[str, tuple[int | bool, ...]] = MappingProxyType(
     {
+        "product_columns": (256, 128),
+        "row_tiles": (16, 4),
         "stacked": (False,),
         "positions": (256, 128),
-        "row_tiles": (16, 4),
-        "product_columns": (256,),
         "fold": (1024, 2048),
-        "stream_columns": (1024, 512, 256),
+        "stream_columns": (512, 256),
         "chains": (False,),
     }
 )
