@@ -30,7 +30,7 @@ def _memory(op: Op, call: Call) -> Iterator[Problem]:
                 f"it may be in {named}",
                 "load it into SBUF first (nl.load)"
                 if "hbm" in operand.buffer
-                else f"copy it to {places} first (nl.copy, nisa.tensor_copy)",
+                else f"copy it to {named} first (nl.copy, nisa.tensor_copy)",
             )
 
 
