@@ -12,7 +12,7 @@ from nkiport.lowering.moves import emit_solo
 from nkiport.lowering.rows import emit_rows
 from nkiport.lowering.tiling import MatmulPlan, Plan, RowPlan, WindowPlan
 from nkiport.lowering.windows import emit_window
-from nkiport.lowering.writer import Writer
+from nkiport.lowering.writer import WIDTH, Writer
 
 AnyPlan = Plan | ChainPlan
 
@@ -34,9 +34,14 @@ def emit(program: Program, plans: Sequence[AnyPlan], name: str) -> str:
     used = [line for line in IMPORTS if not line or f"{line.split()[-1]}." in text]
     while used and not used[0]:
         used = used[1:]
-    title = " ".join(name.replace('"', "").replace("\\", "").split())[:80]
-    head = f'"""{title or "kernel"}: NKI kernels lowered from the captured graph."""'
-    return "\n".join([head, "", *used, "", "", text])
+    return "\n".join([_head(name), "", *used, "", "", text])
+
+
+def _head(name: str) -> str:
+    """The file's docstring; a name that is too long for its line is cut."""
+    said = ': NKI kernels lowered from the captured graph."""'
+    title = " ".join(name.replace('"', "").replace("\\", "").split()) or "kernel"
+    return f'"""{title}'[: WIDTH - len(said)] + said
 
 
 def _kernel(program: Program, plan: AnyPlan, writer: Writer) -> Launch:

@@ -11,6 +11,7 @@ from nkiport.contracts.errors import UnsupportedGraph
 from nkiport.contracts.graph import Ref
 from nkiport.lowering import lower, uncovered
 from nkiport.lowering.rules import RULES
+from nkiport.lowering.writer import WIDTH
 from tests.unit.lowering.conftest import BFLOAT16, Draft, run
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -139,6 +140,15 @@ def test_bfloat16_matmuls_accumulate_in_float32(rows, depth, cols):
 def test_a_lowered_kernel_reads_as_it_is_checked_in(name, graph):
     """Regenerate with ``python -m tests.unit.lowering.test_lowering``."""
     assert lower(graph, name=name) == (GOLDEN / f"{name}.py").read_text()
+
+
+@pytest.mark.parametrize("length", [49, 51, 80, 300])
+def test_a_name_of_any_length_fits_its_line(length):
+    source = lower(softmax(8, 8), name="n" * length)
+
+    head = source.splitlines()[0]
+    assert len(head) <= WIDTH
+    assert head.startswith(f'"""{"n" * 40}')
 
 
 def test_no_overload_has_two_rules():
