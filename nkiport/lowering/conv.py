@@ -8,10 +8,8 @@ from functools import cached_property
 from nkiport.lowering.ir import Op, Window, detail_of
 from nkiport.lowering.kernel import Body, times
 from nkiport.lowering.select import DTYPES
-from nkiport.lowering.space import Axis
-from nkiport.lowering.tiling import WindowPlan
-
-PARTITIONS = 128
+from nkiport.lowering.space import PARTITIONS, Axis
+from nkiport.lowering.window_tiling import WindowPlan
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,18 @@ class Conv:
 
     @cached_property
     def window(self) -> Window:
-        """How the window moves."""
+        """How the window of one result moves."""
         return detail_of(self.op, Window)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the result beside each other on the partitions."""
+        return self.plan.layout.rows
+
+    @property
+    def results(self) -> str:
+        """The partitions of a tile of results, as source."""
+        return "M" if self.rows > 1 else "P"
 
     @property
     def channels(self) -> int:
@@ -80,6 +88,11 @@ class Conv:
         """Whether that channel is one of the group."""
         end = f"(g + 1) * {self.own}" if self.window.groups > 1 else str(self.own)
         return f"{self.row(partition)} < {end}"
+
+    @property
+    def row_end(self) -> str:
+        """Where the output channels of a group end."""
+        return f"(g + 1) * {self.own}" if self.window.groups > 1 else "rows"
 
     @property
     def first(self) -> str:

@@ -1,31 +1,36 @@
 """Emits convolutions: sums over channels and taps in PSUM, weights turned once."""
 
-from nkiport.lowering import plain_taps, stacked_taps
+from nkiport.lowering import beside, plain_taps, stacked_taps
 from nkiport.lowering.anchored import finish, load_shared, nest
-from nkiport.lowering.conv import PARTITIONS, Conv
-from nkiport.lowering.space import tile_loops, write_column
+from nkiport.lowering.conv import Conv
+from nkiport.lowering.space import PARTITIONS, tile_loops, write_column
 
 
 def write_convolution(conv: Conv) -> None:
     """Weights outside, image inside, products of one tile of positions innermost."""
     body, write = conv.body, conv.body.writer
-    taps = stacked_taps if conv.plan.stack > 1 else plain_taps
+    taps = stacked_taps if conv.plan.layout.shared else plain_taps
     write.line(f"C = {min(conv.channels, PARTITIONS)}")
-    write.line("i_c = nl.arange(C)[:, None]")
     write.line("i_k = nl.arange(P)[None, :]")
     write.line("j_c = nl.arange(C)[:, None, None, None]")
+    if conv.rows > 1:
+        beside.write_indices(conv)
     write.line()
     groups = conv.window.groups
     group = f"for g in nl.affine_range({groups}):" if groups > 1 else ""
-    body.row_mask = f"row < (g + 1) * {conv.own}" if group else "row < rows"
+    body.row_end = conv.row_end
     with nest(write, group, "" if conv.plan.kept else conv.block):
         taps.write_weights(conv)
         with nest(write, "for o0 in nl.affine_range(outer0):", *tile_loops(conv.axes)):
-            write_column(body, conv.axes)
-            load_shared(body)
+            if conv.rows == 1:
+                write_column(body, conv.axes)
+                load_shared(body)
             taps.write_image(conv)
             with nest(write, conv.block if conv.plan.kept else ""):
                 write.line(f"row = {conv.row()}")
-                write.line("acc = nl.zeros((P, F), dtype=nl.float32, buffer=nl.psum)")
+                write.line(f"acc = nl.zeros(({conv.results}, F), dtype=nl.float32, buffer=nl.psum)")
                 taps.write_sums(conv)
-                finish(body, conv.op)
+                if conv.rows > 1:
+                    beside.write_rest(conv)
+                else:
+                    finish(body, conv.op)

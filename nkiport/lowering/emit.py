@@ -10,7 +10,8 @@ from nkiport.lowering.kernel import Launch
 from nkiport.lowering.matmul import emit_matmul
 from nkiport.lowering.moves import emit_solo
 from nkiport.lowering.rows import emit_rows
-from nkiport.lowering.tiling import MatmulPlan, Plan, RowPlan, WindowPlan
+from nkiport.lowering.tiling import MatmulPlan, Plan, RowPlan
+from nkiport.lowering.window_tiling import WindowPlan
 from nkiport.lowering.windows import emit_window
 from nkiport.lowering.writer import WIDTH, Writer
 

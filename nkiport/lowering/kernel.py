@@ -76,6 +76,16 @@ class Launch:
     """The shapes of the results as the kernel leaves them, as the host would write them."""
 
 
+@dataclass(frozen=True)
+class Scattered:
+    """How a tile is reached whose columns do not lie beside each other in memory."""
+
+    spot: str
+    """The index of its elements, with as many dimensions as their places in memory have."""
+    row: str
+    """Their rows."""
+
+
 @dataclass
 class Body:
     """A kernel that is being written."""
@@ -85,12 +95,13 @@ class Body:
     writer: Writer
     width: str
     """The columns of a tile, as source."""
-    row_mask: str = "row < rows"
+    row_end: str = "rows"
     column_mask: str = "col < cols"
     taken: set[str] = field(default_factory=set)
     names: dict[Access, str] = field(default_factory=dict)
     tiles: dict[Use | str, str] = field(default_factory=dict)
     loaded: dict[Access, str] = field(default_factory=dict)
+    scattered: Scattered | None = None
 
     def __post_init__(self) -> None:
         self.taken |= RESERVED | {op.name for op in self.group.ops}
@@ -156,7 +167,7 @@ class Body:
         texts = []
         for axis, step in enumerate(access.strides):
             ones = {last: "i_f1", last - 1: "i_p1"}
-            names = {last: columns, last - 1: "row"}
+            names = {last: columns, last - 1: self.row_of(access)}
             absent = step == 0
             texts.append(ones.get(axis, "0") if absent else names.get(axis, f"o{axis}"))
         order = range(len(texts)) if natural else axes(access.strides)
@@ -172,12 +183,21 @@ class Body:
             elif step == 0:
                 terms.append("i_f1" if axis == last else "i_p1")
             else:
-                terms.append(times(columns if axis == last else "row", step or 1))
+                name = columns if axis == last else self.row_of(access)
+                terms.append(times(name if name.isidentifier() else f"({name})", step or 1))
         return " + ".join(terms)
+
+    def spot_of(self, access: Access) -> str:
+        """The index of a tile whose columns are scattered; empty where they are not."""
+        return self.scattered.spot if self.scattered and access.strides[-1] != 0 else ""
+
+    def row_of(self, access: Access) -> str:
+        """The rows of a tile, in the dimensions of its index."""
+        return self.scattered.row if self.scattered and self.spot_of(access) else "row"
 
     def mask(self, access: Access, *, tail: bool) -> str:
         """The condition under which an element exists; empty if all do."""
-        rows = self.row_mask if access.strides[-2] != 0 else ""
+        rows = f"{self.row_of(access)} < {self.row_end}" if access.strides[-2] != 0 else ""
         columns = self.column_mask if tail and access.strides[-1] != 0 else ""
         return f"({rows}) & ({columns})" if rows and columns else rows or columns
 
@@ -193,6 +213,9 @@ class Body:
         if self.program.dtype_of(access.value) != "float32":
             given.append("dtype=nl.float32")
         first = f"{target}_row" if shared else target
+        if spot := self.spot_of(access):
+            self.writer.line(f"{target} = nl.ndarray((P, {self.width}), dtype=nl.float32)")
+            first = f"{target}[{spot}]"
         source = f"{name}[{self.index(access, columns)}]"
         self.writer.call(f"{first} = nl.load(", [source, *given])
         if shared:
@@ -222,9 +245,9 @@ class Body:
         """Write a result's tile to its tensor."""
         access = self.group.results[name]
         at = f"{self.out(name)}[{self.index(access, columns, natural=True)}]"
-        self.writer.call(
-            "nl.store(", [at, self.tiles[name], f"mask={self.mask(access, tail=tail)}"]
-        )
+        spot = self.spot_of(access)
+        tile = f"{self.tiles[name]}[{spot}]" if spot else self.tiles[name]
+        self.writer.call("nl.store(", [at, tile, f"mask={self.mask(access, tail=tail)}"])
 
     def out(self, name: str) -> str:
         """The name of a result's tensor."""

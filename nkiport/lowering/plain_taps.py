@@ -3,13 +3,14 @@
 import math
 
 from nkiport.lowering.anchored import nest
-from nkiport.lowering.conv import PARTITIONS, Conv
-from nkiport.lowering.space import load_image, tap_loops, tap_number
+from nkiport.lowering.conv import Conv
+from nkiport.lowering.space import PARTITIONS, load_image, tap_loops, tap_number
 
 
 def write_weights(conv: Conv) -> None:
     """Turn the weights, so that input channels lie on the partitions."""
     write, taps = conv.body.writer, math.prod(conv.window.size)
+    write.line("i_c = nl.arange(C)[:, None]")
     write.comment("Weights are turned once: input channels on the partitions, a tile for each tap.")
     write.line(
         f"turned = nl.zeros((C, {conv.held}, {conv.parts}, {taps}, P), dtype={conv.dtype(1)})"

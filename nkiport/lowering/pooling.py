@@ -1,4 +1,7 @@
-"""Emits poolings and depthwise convolutions: channels are rows, taps are joined one by one."""
+"""Emits poolings and depthwise convolutions: channels are rows, taps are joined one by one.
+
+Weighed sums lie in PSUM, for the vector engine reads two operands of SBUF at half the speed.
+"""
 
 import math
 from collections.abc import Sequence
@@ -39,7 +42,8 @@ def write_pooling(body: Body, op: Op, axes: Sequence[Axis], names: Sequence[str]
             kind = DTYPES[body.program.dtype_of(op.uses[0].value)]
             write.line(f"part = nl.full((P, {sizes}), {worst}, dtype={kind})")
             load_image(body, axes, "part[j_p", f"{names[0]}[o0, r * P + j_p", "r * P + j_p < rows")
-            write.line(f"acc = nl.full((P, F), {worst}, dtype=nl.float32)")
+            where = ", buffer=nl.psum" if weighed else ""
+            write.line(f"acc = nl.full((P, F), {worst}, dtype=nl.float32{where})")
             with nest(write, *tap_loops(axes, "sequential_range")):
                 _join(body, axes, window.op, weighed=weighed)
             finish(body, op)

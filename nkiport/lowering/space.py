@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from nkiport.lowering.ir import Window
 from nkiport.lowering.kernel import Body, times
-from nkiport.lowering.tiling import WindowPlan
+from nkiport.lowering.window_tiling import WindowPlan
 
+PARTITIONS = 128
 AXES = ("d", "h", "w")
 """Depth, height, width."""
 
@@ -29,6 +29,8 @@ class Axis:
     """By what a stacked tap is moved, as source."""
     far: int = 0
     """The most that is."""
+    step: int = 1
+    """From one position of the part to the next."""
 
     @property
     def tiles(self) -> int:
@@ -38,13 +40,19 @@ class Axis:
     @property
     def last(self) -> int:
         """The last position that any tile reads, which may be beyond the image."""
-        return (self.tiles - 1) * self.tile * self.stride - self.low + self.part - 1 + self.far
+        return (
+            (self.tiles - 1) * self.tile * self.stride
+            - self.low
+            + (self.part - 1) * self.step
+            + self.far
+        )
 
     @property
     def place(self) -> str:
         """Where the part's positions lie in the image."""
         start = times(self.name, self.tile * self.stride) if self.tiles > 1 else ""
-        moved = " + ".join(each for each in (start, f"i_{self.name}", self.shift) if each)
+        own = times(f"i_{self.name}", self.step)
+        moved = " + ".join(each for each in (start, own, self.shift) if each)
         return f"{moved} - {self.low}" if self.low else moved
 
     @property
@@ -62,25 +70,30 @@ class Axis:
         return f"{moved} + {times(f't_{self.name}', self.dilation)}"
 
 
-def axes_of(window: Window, plan: WindowPlan) -> tuple[Axis, ...]:
+def axes_of(plan: WindowPlan) -> tuple[Axis, ...]:
     """The three axes of space."""
+    window = plan.window
     columns = (
         window.image, window.size, window.stride, window.low, window.dilation, window.out,
         plan.out, plan.image,
     )  # fmt: skip
-    return tuple(Axis(name, *each) for name, *each in zip(AXES, *columns, strict=True))
+    axes = tuple(Axis(name, *each) for name, *each in zip(AXES, *columns, strict=True))
+    if not plan.layout.shared:
+        return axes
+    depth, height, width = axes
+    return depth, replace(height, step=height.stride), width
 
 
-def write_indices(body: Body, axes: Sequence[Axis]) -> None:
+def write_indices(body: Body, axes: Sequence[Axis], rows: int = PARTITIONS) -> None:
     """Positions in a tile: flat for what follows, along the axes of space for the window."""
     write = body.writer
     tile = math.prod(axis.tile for axis in axes)
     write.line()
     write.comment(
-        f"A tile has 128 rows and {' x '.join(str(a.tile) for a in axes)} positions of the result, "
-        f"which need {' x '.join(str(a.part) for a in axes)} of the image."
+        f"A tile has {rows} rows and {' x '.join(str(a.tile) for a in axes)} positions of the "
+        f"result, which need {' x '.join(str(a.part) for a in axes)} of the image."
     )
-    write.line("P = nl.tile_size.pmax")
+    write.line("P = nl.tile_size.pmax" if rows == PARTITIONS else f"P = {rows}")
     write.line(f"F = {tile}")
     write.line("i_p = nl.arange(P)[:, None]")
     write.line("i_f = nl.arange(F)[None, :]")

@@ -1,10 +1,10 @@
-"""Convolutions of few channels: several taps of one axis lie on the partitions beside each other.
+"""Convolutions of few channels: taps lie on the partitions beside each other.
 
-128 partitions hold 128 // C taps of C channels, so that one product sums over as many of them. The
-image is loaded once for each tap, shifted; rows of memory stay whole.
+One product sums over ``high`` x ``wide`` taps of all channels, and may give several rows of the
+result (see ``layout``). The image is loaded once for each of those taps, shifted; rows of memory
+stay whole.
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -17,89 +17,113 @@ from nkiport.lowering.writer import Writer
 
 def write_weights(conv: Conv) -> None:
     """Turn the weights, so that taps and channels lie on the partitions together."""
-    write, stack, axis = conv.body.writer, conv.plan.stack, _stacked(conv)
-    depth, height, width = (_groups(conv) * stack if a is axis else a.size for a in conv.axes)
+    write, lay = conv.body.writer, conv.plan.layout
+    depth, high, wide = _stacks(conv)
     write.comment(
-        f"Weights are turned once: {stack} taps of {conv.channels} channels on the partitions; "
-        "zeros stand for taps there are not."
+        f"Weights are turned once: {lay.high} x {lay.wide} taps of {conv.channels} channels on the "
+        "partitions; zeros stand for taps there are not."
     )
     _weight_indices(conv)
-    taps = math.prod(_counts(conv))
-    write.line(f"turned = nl.zeros((Q, {conv.held}, {taps}, P), dtype={conv.dtype(1)})")
-    place = f"(w_d * {conv.axes[1].size} + w_h) * {conv.axes[2].size} + w_w"
-    with nest(write, conv.held_block):
-        write.line(f"strip = nl.zeros((P, C, {depth}, {height}, {width}), dtype={conv.dtype(1)})")
+    write.line(
+        f"turned = nl.zeros((Q, {conv.held}, {depth * high * wide}, {conv.results}), "
+        f"dtype={conv.dtype(1)})"
+    )
+    _, height, width = conv.window.size
+    place = f"(w_d * {height} + w_h) * {width} + w_w"
+    moved = f"w_h + {times('r', conv.window.stride[1])}" if conv.rows > 1 else "w_h"
+    sizes = f"{depth}, {high * lay.high}, {wide * lay.wide}"
+    with nest(write, conv.held_block, _loop("r", conv.rows)):
+        write.line(f"strip = nl.zeros((P, C, {sizes}), dtype={conv.dtype(1)})")
         write.call(
-            "strip[w_p, w_c, w_d, w_h, w_w] = nl.load(",
+            f"strip[w_p, w_c, w_d, {moved}, w_w] = nl.load(",
             [f"{conv.weight}[{conv.row('w_p')}, w_c, {place}]", f"mask={conv.row_mask('w_p')}"],
         )
         with nest(write, *_loops(conv)):
+            column = "r * P + i_k" if conv.rows > 1 else "i_k"
             write.call(
-                f"turned[i_q, {conv.held_tile}, {_number(conv)}, i_k] = nl.copy(",
-                [f"nisa.nc_transpose(strip[s_p, s_c, {_taps_of_group(conv)}])"],
+                f"turned[i_q, {conv.held_tile}, {_number(conv)}, {column}] = nl.copy(",
+                [f"nisa.nc_transpose(strip[{_strip_of_stack(conv)}])"],
             )
 
 
 def write_image(conv: Conv) -> None:
     """Load the image once for each stacked tap, moved by what the tap is away."""
-    write, stack, axis, groups = conv.body.writer, conv.plan.stack, _stacked(conv), _groups(conv)
-    sizes = ", ".join(str(a.part) for a in conv.axes)
+    write, lay, axes = conv.body.writer, conv.plan.layout, conv.axes
+    stacks = _stacks(conv)[1]
+    sizes = ", ".join(str(axis.part) for axis in axes)
     write.comment("Zeros stand for the padding, and for taps there are not.")
-    write.line(f"part = nl.zeros((Q, {groups}, {sizes}), dtype={conv.dtype(0)})")
-    shift = f"v * {stack} + t" if groups > 1 else "t"
-    moved = [_moved(a, shift) if a is axis else a for a in conv.axes]
-    masks = [mask for a in moved for mask in a.masks]
-    masks += [f"({shift} < {axis.size})"] if groups * stack > axis.size else []
-    inner = ", ".join(f"i_{a.name}" for a in conv.axes)
-    place = ", ".join(a.place for a in moved)
-    group = f"for v in nl.affine_range({groups}):" if groups > 1 else ""
-    with nest(write, group, f"for t in nl.affine_range({stack}):"):
+    write.line(f"part = nl.zeros((Q, {stacks}, {sizes}), dtype={conv.dtype(0)})")
+    tap = _sum(times("v", lay.high) if stacks > 1 else "", "a" if lay.high > 1 else "")
+    moved = [axes[0], _moved(axes[1], tap, axes[1].size - 1), _moved(axes[2], "b", lay.wide - 1)]
+    masks = [mask for axis in moved for mask in axis.masks]
+    masks += [f"({tap} < {axes[1].size})"] if stacks * lay.high > axes[1].size else []
+    inner = ", ".join(f"i_{axis.name}" for axis in axes)
+    place = ", ".join(axis.place for axis in moved)
+    loops = (_loop("v", stacks), _loop("a", lay.high), _loop("b", lay.wide))
+    with nest(write, *loops):
         write.call(
-            f"part[t * C + j_c, {'v' if groups > 1 else '0'}, {inner}] = nl.load(",
+            f"part[{_partition(conv)}, {'v' if stacks > 1 else '0'}, {inner}] = nl.load(",
             [f"{conv.image}[o0, {conv.first}j_c, {place}]",
              *([f"mask={' & '.join(masks)}"] if masks else [])],
         )  # fmt: skip
 
 
 def write_sums(conv: Conv) -> None:
-    """One product for each group of taps."""
-    write, axis = conv.body.writer, _stacked(conv)
-    places = [times(f"o_{a.name}", a.stride) if a is axis else a.tap for a in conv.axes]
-    at = f"t_{axis.name}" if _groups(conv) > 1 else "0"
+    """One product for each stack of taps."""
+    write, lay = conv.body.writer, conv.plan.layout
+    depth, _, width = conv.axes
+    _, high, wide = _stacks(conv)
+    column = times("o_w", width.stride)
+    if wide > 1:
+        column += f" + {times('t_w', lay.wide * width.dilation)}"
+    row, all_rows = "t_h" if high > 1 else "0", "i_m" if conv.rows > 1 else "i_k"
     with nest(write, *_loops(conv)):
         write.call(
-            "acc[nl.arange(P)[:, None, None, None], spot] += nisa.nc_matmul(",
+            f"acc[nl.arange({conv.results})[:, None, None, None], spot] += nisa.nc_matmul(",
             [
-                f"turned[i_q, {conv.held_tile}, {_number(conv)}, i_k]",
-                f"part[j_q, {at}, {', '.join(places)}]",
+                f"turned[i_q, {conv.held_tile}, {_number(conv)}, {all_rows}]",
+                f"part[j_q, {row}, {depth.tap}, o_h, {column}]",
             ],
         )
 
 
-def _stacked(conv: Conv) -> Axis:
-    """The axis whose taps are stacked: height, or width where the window is one row."""
-    return conv.axes[1] if conv.axes[1].size > 1 else conv.axes[2]
+def _stacks(conv: Conv) -> tuple[int, int, int]:
+    """How many products there are along depth, height and width."""
+    depth, height, width = conv.plan.layout.stacks(conv.plan.window)
+    return depth, height, width
 
 
-def _groups(conv: Conv) -> int:
-    """How many stacks its taps make."""
-    return math.ceil(_stacked(conv).size / conv.plan.stack)
+def _loop(name: str, count: int) -> str:
+    """A loop; none where there is one round."""
+    return f"for {name} in nl.affine_range({count}):" if count > 1 else ""
 
 
-def _counts(conv: Conv) -> list[int]:
-    """Taps along each axis; along the stacked one, stacks."""
-    axis = _stacked(conv)
-    return [_groups(conv) if a is axis else a.size for a in conv.axes]
+def _loops(conv: Conv) -> Iterable[str]:
+    """A loop for each axis of products."""
+    return [_loop(f"t_{a.name}", n) for a, n in zip(conv.axes, _stacks(conv), strict=True)]
+
+
+def _sum(*terms: str) -> str:
+    return " + ".join(term for term in terms if term) or "0"
+
+
+def _partition(conv: Conv) -> str:
+    """Where a tap's channels lie."""
+    lay = conv.plan.layout
+    tap = times("a", lay.wide) if lay.high > 1 else ""
+    tap = _sum(tap, "b") if lay.wide > 1 else tap
+    return f"({tap}) * C + j_c" if "+" in tap or "*" in tap else _sum(tap and f"{tap} * C", "j_c")
 
 
 def _weight_indices(conv: Conv) -> None:
-    write, stack = conv.body.writer, conv.plan.stack
-    write.line(f"Q = {stack * conv.channels}")
+    write, lay = conv.body.writer, conv.plan.layout
+    write.line(f"Q = {lay.high * lay.wide * conv.channels}")
     write.line("i_q = nl.arange(Q)[:, None]")
     write.line("j_q = nl.arange(Q)[:, None, None, None]")
-    loaded = [("p", "P"), ("c", "C"), *((a.name, str(a.size)) for a in conv.axes)]
-    _index_grid(write, "w", loaded)
-    _index_grid(write, "s", [("p", "P"), ("t", str(stack)), ("c", "C")])
+    sizes = zip(("d", "h", "w"), conv.window.size, strict=True)
+    _index_grid(write, "w", [("p", "P"), ("c", "C"), *((name, str(n)) for name, n in sizes)])
+    taps = [(name, n) for name, n in (("a", lay.high), ("b", lay.wide)) if n > 1]
+    _index_grid(write, "s", [("p", "P"), *((name, str(n)) for name, n in taps), ("c", "C")])
 
 
 def _index_grid(write: Writer, prefix: str, sizes: list[tuple[str, str]]) -> None:
@@ -109,35 +133,29 @@ def _index_grid(write: Writer, prefix: str, sizes: list[tuple[str, str]]) -> Non
         write.line(f"{prefix}_{name} = nl.arange({size})[{index}]")
 
 
-def _taps_of_group(conv: Conv) -> str:
+def _strip_of_stack(conv: Conv) -> str:
     """The taps of one stack, as they lie in the weights."""
-    axis, several = _stacked(conv), _groups(conv) > 1
-    own = f"t_{axis.name} * {conv.plan.stack} + s_t" if several else "s_t"
-    others = {a.name: f"t_{a.name}" if a.size > 1 else "0" for a in conv.axes}
-    return ", ".join(own if a is axis else others[a.name] for a in conv.axes)
-
-
-def _loops(conv: Conv) -> Iterable[str]:
-    """A loop for each axis of taps; the stacked one goes by stacks."""
-    return [
-        f"for t_{a.name} in nl.affine_range({count}):"
-        for a, count in zip(conv.axes, _counts(conv), strict=True)
-        if count > 1
-    ]
+    lay = conv.plan.layout
+    depth, high, wide = _stacks(conv)
+    row = _sum(times("t_h", lay.high) if high > 1 else "", "s_a" if lay.high > 1 else "")
+    column = _sum(times("t_w", lay.wide) if wide > 1 else "", "s_b" if lay.wide > 1 else "")
+    return f"s_p, s_c, {'t_d' if depth > 1 else '0'}, {row}, {column}"
 
 
 def _number(conv: Conv) -> str:
     """The number of a stack of taps."""
     terms, wide = [], 1
-    for axis, count in zip(reversed(conv.axes), reversed(_counts(conv)), strict=True):
+    for axis, count in zip(reversed(conv.axes), reversed(_stacks(conv)), strict=True):
         if count > 1:
             terms.append(times(f"t_{axis.name}", wide))
         wide *= count
-    return " + ".join(reversed(terms)) or "0"
+    return _sum(*reversed(terms))
 
 
-def _moved(axis: Axis, shift: str) -> Axis:
-    """The axis as one stacked tap sees it."""
-    far = axis.dilation * (axis.size - 1)
-    by = f"({shift}) * {axis.dilation}" if axis.dilation > 1 else shift
-    return replace(axis, shift=by, far=far)
+def _moved(axis: Axis, shift: str, most: int) -> Axis:
+    """The axis as one stacked tap sees it, moved by at most so many taps."""
+    if most == 0 or shift == "0":
+        return axis
+    by = f"({shift})" if "+" in shift else shift
+    far = axis.dilation * most
+    return replace(axis, shift=times(by, axis.dilation) if axis.dilation > 1 else shift, far=far)

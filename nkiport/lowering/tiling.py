@@ -1,20 +1,20 @@
 """The third pass: how large the tiles are, from the target's limits and what is alive at once."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nkiport.lowering.fusion import Access, Group
-from nkiport.lowering.ir import Op, Program, Shape, Use, Window, detail_of
+from nkiport.lowering.ir import Program, Use, item_bytes
 from nkiport.lowering.respace import respaced
 from nkiport.lowering.rules import REDUCTIONS, SOLO
 from nkiport.lowering.tuning import Tuning
+from nkiport.lowering.window_tiling import WindowPlan, window_plan
 from nkiport.nki import Target
 
 FP32_BYTES = 4
 BUFFERS = 2
 """A tile is loaded while the one before it is worked on, so everything is there twice."""
-ITEM_BYTES: Mapping[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 
 @dataclass(frozen=True)
@@ -50,22 +50,6 @@ class MatmulPlan:
 
 
 @dataclass(frozen=True)
-class WindowPlan:
-    """Tiles of a group on a convolution or pooling.
-
-    ``out`` is how much depth, height and width of the result a tile has, ``image`` how much of the
-    image that needs. ``kept`` says that the weights of all output channels stay in SBUF.
-    """
-
-    group: Group
-    out: Shape
-    image: Shape
-    kept: bool = True
-    stack: int = 1
-    """How many taps of one axis lie on the partitions beside each other."""
-
-
-@dataclass(frozen=True)
 class SoloPlan:
     """A kernel of one operation that moves data or walks along it: rows by ``columns``."""
 
@@ -85,7 +69,7 @@ def tile(program: Program, group: Group, target: Target, tuning: Tuning) -> Plan
         return _matmul_plan(program, group, target, tuning)
     if base.kind in SOLO:
         return SoloPlan(group, tuning.stream_columns)
-    return _window_plan(program, group, target, tuning)
+    return window_plan(program, group, target, tuning)
 
 
 def oversized(plans: Sequence[object], target: Target) -> tuple[str, ...]:
@@ -144,7 +128,7 @@ def _shared(tile: Access) -> bool:
 def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> MatmulPlan:
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
-    item = max(ITEM_BYTES.get(program.dtype_of(use.value), FP32_BYTES) for use in op.uses)
+    item = max(item_bytes(program.dtype_of(use.value)) for use in op.uses)
     depth = math.ceil(op.uses[0].shape[-1] / target.partitions)
     left = depth * target.stationary_fmax * item
     columns = min(target.moving_fmax, tuning.product_columns)
@@ -162,64 +146,3 @@ def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning)
 def _epilogue_bytes(group: Group, target: Target) -> int:
     """What the tiles after the product take: one for each operation and operand."""
     return (len(group.ops) + len(group.reads)) * target.moving_fmax * FP32_BYTES
-
-
-def _window_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> WindowPlan:
-    """The largest tile of positions whose part of the image fits beside all else."""
-    op = group.base
-    assert op is not None  # noqa: S101 - the caller chose by it
-    window = detail_of(op, Window)
-    conv = op.kind == "conv"
-    item = ITEM_BYTES.get(program.dtype_of(op.uses[0].value), FP32_BYTES)
-    stack = _stack(op, window, target) if conv and tuning.stacked else 1
-    kept = conv and _weight_bytes(op, target, item) <= target.sbuf_bytes // 4
-    parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
-    most = min(target.moving_fmax, tuning.positions) if conv else tuning.stream_columns
-    while most > 1:
-        out = positions(window, most)
-        image = needed(window, out, stack)
-        if parts * math.prod(image) * item <= target.sbuf_bytes // 8:
-            break
-        most //= 2
-    return WindowPlan(group, out, image, kept, stack)
-
-
-def _stack(op: Op, window: Window, target: Target) -> int:
-    """As many taps of a row or column as fit the partitions with all channels."""
-    _, height, width = window.size
-    return min(height if height > 1 else width, max(1, target.partitions // op.uses[1].shape[1]))
-
-
-def _weight_bytes(op: Op, target: Target, item: int) -> int:
-    """What a convolution's weights take in each partition, turned and in whole tiles."""
-    out, channels, *size = op.uses[1].shape
-    tiles = math.ceil(out // detail_of(op, Window).groups / target.partitions)
-    parts = math.ceil(channels / target.partitions)
-    return tiles * parts * math.prod(size) * target.partitions * item
-
-
-def positions(window: Window, most: int) -> Shape:
-    """Depth, height and width of a tile of at most so many positions, contiguous in the result.
-
-    A row that is too long is cut in equal parts; else whole rows are taken, and whole planes.
-    """
-    depth, height, width = window.out
-    if width > most:
-        return 1, 1, math.ceil(width / math.ceil(width / most))
-    rows = most // width
-    if rows < height:
-        return 1, math.ceil(height / math.ceil(height / rows)), width
-    planes = min(depth, most // (height * width))
-    return math.ceil(depth / math.ceil(depth / planes)), height, width
-
-
-def needed(window: Window, out: Shape, stack: int = 1) -> Shape:
-    """How much of the image, padding included, a tile of results reads; stacked taps read alone."""
-    stacked = (1 if window.size[1] > 1 else 2) if stack > 1 else -1
-    reaches = [1 if axis == stacked else size for axis, size in enumerate(window.size)]
-    return tuple(
-        (size - 1) * step + (reach - 1) * spread + 1
-        for size, step, reach, spread in zip(
-            out, window.stride, reaches, window.dilation, strict=True
-        )
-    )

@@ -6,10 +6,11 @@ from nkiport.lowering.conv import Conv
 from nkiport.lowering.convolution import write_convolution
 from nkiport.lowering.ir import Program, Use, Window, detail_of, text_of
 from nkiport.lowering.kernel import Body, Launch, Parameter
+from nkiport.lowering.layout import slot_of
 from nkiport.lowering.pooling import write_pooling
 from nkiport.lowering.rows import summary
-from nkiport.lowering.space import axes_of, write_indices
-from nkiport.lowering.tiling import WindowPlan
+from nkiport.lowering.space import PARTITIONS, axes_of, write_indices
+from nkiport.lowering.window_tiling import WindowPlan
 from nkiport.lowering.writer import Writer
 
 
@@ -18,16 +19,17 @@ def emit_window(program: Program, plan: WindowPlan, writer: Writer) -> Launch:
     op = plan.group.base
     assert op is not None  # noqa: S101 - the plan is a window's
     body = Body(program, plan.group, writer, "F")
-    axes = axes_of(detail_of(op, Window), plan)
+    axes = axes_of(plan)
     names = [body.fresh(use.value) for use in op.uses]
     given = (*map(_given, names, op.uses), *body.parameters())
     writer.line("@nki.jit")
     with writer.block(f"def {plan.group.name}_kernel({', '.join(p.name for p in given)}):"):
         writer.line(f'"""{summary(plan.group)}"""')
         outer, rows, _ = op.shape
-        writer.line(f"outer0, rows, cols = {outer}, {rows}, {math.prod(a.out for a in axes)}")
+        writer.line(f"outer0, rows, cols = {outer}, {rows}, {math.prod(detail_of(op, Window).out)}")
         body.allocate(body.names_of_sizes())
-        write_indices(body, axes)
+        rows = slot_of(op.shape[1] // detail_of(op, Window).groups)
+        write_indices(body, axes, rows if plan.layout.rows > 1 else PARTITIONS)
         if op.kind == "conv":
             write_convolution(Conv(body, plan, op, axes, *names))
         else:

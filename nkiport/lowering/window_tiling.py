@@ -1,0 +1,104 @@
+"""Tiles of groups on a convolution or pooling."""
+
+import math
+from dataclasses import dataclass, field
+
+from nkiport.lowering.fusion import Group
+from nkiport.lowering.ir import Op, Program, Shape, Window, detail_of, item_bytes
+from nkiport.lowering.layout import Layout, beside, layout
+from nkiport.lowering.tuning import Tuning
+from nkiport.nki import Target
+
+
+@dataclass(frozen=True)
+class WindowPlan:
+    """Tiles of a group on a convolution or pooling.
+
+    ``out`` is how much depth, height and width of the result a tile has, ``image`` how much of the
+    image that needs; of both, as many rows as ``layout`` has beside each other count as one.
+    ``kept`` says that the weights of all output channels stay in SBUF.
+    """
+
+    group: Group
+    out: Shape
+    image: Shape
+    kept: bool = True
+    layout: Layout = field(default_factory=Layout)
+
+    @property
+    def window(self) -> Window:
+        """How the window moves from one result to the next, or from some rows to the next."""
+        assert self.group.base is not None  # noqa: S101 - the plan is a window's
+        return beside(detail_of(self.group.base, Window), self.layout.rows)
+
+
+def window_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> WindowPlan:
+    """The largest tile of positions whose part of the image fits beside all else."""
+    op = group.base
+    assert op is not None  # noqa: S101 - the caller chose by it
+    conv = op.kind == "conv"
+    item = item_bytes(program.dtype_of(op.uses[0].value))
+    chosen = Layout()
+    if conv and tuning.stacked:
+        chosen = layout(op, target, item, between=not _shares_rows(group))
+    window = beside(detail_of(op, Window), chosen.rows)
+    kept = conv and _weight_bytes(op, chosen, target, item) <= target.sbuf_bytes // 4
+    parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
+    copies = chosen.stacks(window)[1] if chosen.shared else 1
+    summed = len(op.uses) > 1
+    most = min(target.moving_fmax, tuning.positions) if summed else tuning.stream_columns
+    while most > 1:
+        out = positions(window, most)
+        image = needed(window, out, chosen)
+        if parts * copies * math.prod(image) * item <= target.sbuf_bytes // 8:
+            break
+        most //= 2
+    return WindowPlan(group, out, image, kept, chosen)
+
+
+def _shares_rows(group: Group) -> bool:
+    """Whether an operand is the same for all channels."""
+    return any(access.strides[-2] == 0 for access in group.reads.values())
+
+
+def _weight_bytes(op: Op, chosen: Layout, target: Target, item: int) -> int:
+    """What a convolution's weights take in each partition, turned and in whole tiles."""
+    out, channels, *_ = op.uses[1].shape
+    window = detail_of(op, Window)
+    tiles = math.ceil(out // window.groups / target.partitions)
+    parts = math.ceil(channels / target.partitions)
+    products = math.prod(chosen.stacks(beside(window, chosen.rows)))
+    return tiles * parts * products * target.partitions * item
+
+
+def positions(window: Window, most: int) -> Shape:
+    """Depth, height and width of a tile of at most so many positions, contiguous in the result.
+
+    A row that is too long is cut in equal parts; else whole rows are taken, and whole planes.
+    """
+    depth, height, width = window.out
+    if width > most:
+        return 1, 1, math.ceil(width / math.ceil(width / most))
+    rows = most // width
+    if rows < height:
+        return 1, math.ceil(height / math.ceil(height / rows)), width
+    planes = min(depth, most // (height * width))
+    return math.ceil(depth / math.ceil(depth / planes)), height, width
+
+
+def needed(window: Window, out: Shape, chosen: Layout) -> Shape:
+    """How much of the image, padding included, a tile of results reads.
+
+    Of stacked taps each has a copy of what it reads: just its rows, and columns as far as the last
+    stack reaches.
+    """
+    whole = tuple(
+        (size - 1) * step + (reach - 1) * spread + 1
+        for size, step, reach, spread in zip(
+            out, window.stride, window.size, window.dilation, strict=True
+        )
+    )
+    if not chosen.shared:
+        return whole
+    last = (chosen.stacks(window)[2] - 1) * chosen.wide * window.dilation[2]
+    return whole[0], out[1], (out[2] - 1) * window.stride[2] + last + 1
