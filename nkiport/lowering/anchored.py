@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from nkiport.lowering.fusion import Access
 from nkiport.lowering.ir import Op
 from nkiport.lowering.kernel import Body
 from nkiport.lowering.select import DTYPES, select
@@ -27,17 +28,71 @@ def load_shared(body: Body) -> None:
             body.load(access, columns="col", tail=True)
 
 
+def fixed(body: Body) -> frozenset[Access]:
+    """Operands that have one value for each row, whatever the position and the outer index."""
+    return frozenset(access for access in body.names if _by_row(access))
+
+
+def _by_row(access: Access) -> bool:
+    *outer, row, column = access.strides
+    return column == 0 and row != 0 and not any(outer)
+
+
+def load_fixed(body: Body, op: Op, row: str, tile: str = "") -> None:
+    """Load such operands before positions are walked, and compute what depends on them alone.
+
+    ``op`` is the anchor. ``row`` gives the rows, perhaps of several tiles beside each other; then
+    ``tile`` is the number of the one that is worked on.
+    """
+    body.tiles[op.name] = "acc"
+    body.ready |= fixed(body)
+    if not body.ready:
+        return
+    body.writer.comment("These have one value for each row, whatever the position.")
+    body.writer.line(f"row = {row}")
+    for access in body.names:
+        if access in body.ready:
+            body.load(access, columns="col", tail=True)
+    steps = {step.op.name: step for step in select(body.group, body.tiles, body.width)}
+    for each in body.group.ops:
+        if _follows(body, each):
+            body.done.add(each.name)
+            if each.name in steps:
+                body.step(steps[each.name])
+    if tile:
+        _pick(body, tile)
+
+
+def _follows(body: Body, op: Op) -> bool:
+    """Whether an operation needs nothing but what is ready."""
+    ready = all(
+        use.value in body.done or body.group.reads.get(use) in body.ready for use in op.uses
+    )
+    return ready and op.name not in body.group.stored and _by_row(body.group.results[op.name])
+
+
+def _pick(body: Body, tile: str) -> None:
+    """From now on, name the column of the tile that is worked on."""
+    for use, access in body.group.reads.items():
+        if access in body.ready:
+            body.tiles[use] = f"{body.tiles[use]}[i_p, {tile}]"
+    for name in body.done:
+        whole = body.tiles[name]
+        body.tiles[name] = whole if whole.endswith("]") else f"{whole}[i_p, {tile}]"
+
+
 def finish(body: Body, op: Op, tile: str = "acc") -> None:
     """Compute what follows the anchor on its tile, and store what others need.
 
     ``row`` and ``col`` are known, and what all rows share is loaded.
     """
     body.tiles[op.name] = tile
-    for each in body.group.ops:
+    left = [each for each in body.group.ops if each.name not in body.done]
+    for each in left:
         body.tiles[each.name] = tile if each is op else body.alias(each) or each.name
-    held = {access for access in body.names if access.strides[-2] == 0}
+    held = {access for access in body.names if access.strides[-2] == 0} | body.ready
     steps = {step.op.name: step for step in select(body.group, body.tiles, body.width)}
-    for each in body.group.ops:
+    for each in left:
         for use in () if each is op else each.uses:
             access = body.group.reads.get(use)
             if access is not None and access not in held:
@@ -51,8 +106,7 @@ def finish(body: Body, op: Op, tile: str = "acc") -> None:
 
 def _store(body: Body, each: Op, op: Op, tile: str) -> None:
     """Store; what still is in PSUM is copied to SBUF first, for DMA cannot read PSUM."""
-    pooled = op.kind == "pool" and len(op.uses) == 1
-    if body.tiles[each.name] == tile and not pooled:
+    if body.tiles[each.name] == tile and op.kind != "pool":
         kind = DTYPES[body.program.dtype_of(each.name)]
         copied = Step(op, "nl.copy", (tile,), (("dtype", kind),))
         name = f"{each.name}_tile"

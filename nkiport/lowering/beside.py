@@ -23,10 +23,19 @@ def write_rest(conv: Conv) -> None:
     """The operations after it, for one row of the result after the other."""
     body, write = conv.body, conv.body.writer
     with write.block(f"for r in nl.affine_range({conv.rows}):"):
+        if _needs_rows(conv):
+            write.line(f"row = {conv.row()}")
         body.scattered = Scattered("j_p, spot", conv.row("j_p"))
         write.line(f"col = {_column(conv)}")
         body.column_mask = _mask(conv)
         finish(body, conv.op, "acc[r * P + i_p, i_f]")
+
+
+def _needs_rows(conv: Conv) -> bool:
+    """Whether something with one value for each row is loaded or stored here."""
+    body = conv.body
+    stored = (body.group.results[name] for name in body.group.stored)
+    return any(access.strides[-1] == 0 for access in {*body.names} - body.ready | {*stored})
 
 
 def _column(conv: Conv) -> str:

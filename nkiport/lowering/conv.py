@@ -39,14 +39,24 @@ class Conv:
         return "M" if self.rows > 1 else "P"
 
     @property
+    def merged(self) -> int:
+        """Groups that are worked on together."""
+        return self.plan.layout.groups
+
+    @property
+    def groups(self) -> int:
+        """How often that is done."""
+        return self.window.groups // self.merged
+
+    @property
     def channels(self) -> int:
-        """Input channels of a group."""
-        return self.op.uses[1].shape[1]
+        """Input channels of the groups that are worked on together."""
+        return self.op.uses[1].shape[1] * self.merged
 
     @property
     def own(self) -> int:
-        """Output channels of a group."""
-        return self.op.shape[1] // self.window.groups
+        """Output channels of them."""
+        return self.op.shape[1] // self.groups
 
     @property
     def parts(self) -> int:
@@ -78,26 +88,26 @@ class Conv:
         """The index of a held tile."""
         return "m" if self.held > 1 else "0"
 
-    def row(self, partition: str = "i_p") -> str:
+    def row(self, partition: str = "i_p", tile: str = "m") -> str:
         """The output channel of a partition."""
-        terms = [times("g", self.own)] if self.window.groups > 1 else []
-        terms += ["m * P"] if self.tiles > 1 else []
+        terms = [times("g", self.own)] if self.groups > 1 else []
+        terms += [f"{tile} * P"] if self.tiles > 1 else []
         return " + ".join([*terms, partition])
 
     def row_mask(self, partition: str) -> str:
         """Whether that channel is one of the group."""
-        end = f"(g + 1) * {self.own}" if self.window.groups > 1 else str(self.own)
+        end = f"(g + 1) * {self.own}" if self.groups > 1 else str(self.own)
         return f"{self.row(partition)} < {end}"
 
     @property
     def row_end(self) -> str:
         """Where the output channels of a group end."""
-        return f"(g + 1) * {self.own}" if self.window.groups > 1 else "rows"
+        return f"(g + 1) * {self.own}" if self.groups > 1 else "rows"
 
     @property
     def first(self) -> str:
         """Where the group's input channels begin, as a summand."""
-        return f"{times('g', self.channels)} + " if self.window.groups > 1 else ""
+        return f"{times('g', self.channels)} + " if self.groups > 1 else ""
 
     def dtype(self, operand: int) -> str:
         """The type of the image (0) or of the weights (1)."""

@@ -60,8 +60,7 @@ class Window:
     """How the window of a convolution or pooling moves; one number for depth, height and width.
 
     A convolution reads (N, C, D, H, W) and weights (O, C / groups, d, h, w) and gives (N, O, L),
-    L being all positions. A pooling reads (N, C, D, H, W), perhaps with one weight (C, d, h, w)
-    for each place under the window, joins by ``op`` and gives (N, C, L).
+    L being all positions. A pooling reads (N, C, D, H, W), joins by ``op`` and gives (N, C, L).
     """
 
     image: Shape

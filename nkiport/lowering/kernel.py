@@ -102,6 +102,10 @@ class Body:
     tiles: dict[Use | str, str] = field(default_factory=dict)
     loaded: dict[Access, str] = field(default_factory=dict)
     scattered: Scattered | None = None
+    ready: frozenset[Access] = frozenset()
+    """Operands that are loaded before the loops."""
+    done: set[str] = field(default_factory=set)
+    """Operations that are computed there."""
 
     def __post_init__(self) -> None:
         self.taken |= RESERVED | {op.name for op in self.group.ops}
@@ -168,7 +172,7 @@ class Body:
         for axis, step in enumerate(access.strides):
             ones = {last: "i_f1", last - 1: "i_p1"}
             names = {last: columns, last - 1: self.row_of(access)}
-            absent = step == 0
+            absent = step == 0 or (access in self.ready and axis < last - 1)
             texts.append(ones.get(axis, "0") if absent else names.get(axis, f"o{axis}"))
         order = range(len(texts)) if natural else axes(access.strides)
         return ", ".join(texts[axis] for axis in order)

@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from nkiport.lowering.ir import Op, Shape, Window, detail_of
+from nkiport.lowering.fusion import Group
+from nkiport.lowering.ir import Shape, Window, detail_of
 from nkiport.nki import Target
 
 ALIGNED = 32
@@ -21,19 +22,20 @@ HALF_BYTES = 2
 
 @dataclass(frozen=True)
 class Layout:
-    """Taps along height and width that are summed by one product, and rows that it gives.
+    """Taps along height and width that one product sums, and rows and groups of which it gives.
 
-    The rows' windows overlap, so they read the same image rows under weights that are moved; where
-    a row's window does not reach, its weight is zero.
+    The windows of rows overlap, so they read the same image under weights that are moved. Weights
+    are zero where a row's window does not reach, and between groups.
     """
 
     high: int = 1
     wide: int = 1
     rows: int = 1
+    groups: int = 1
 
     @property
     def shared(self) -> bool:
-        """Whether taps or rows share the partitions."""
+        """Whether taps, rows or groups share the partitions."""
         return self != Layout()
 
     def stacks(self, window: Window) -> Shape:
@@ -55,25 +57,41 @@ def beside(window: Window, rows: int) -> Window:
     return replace(window, size=size, stride=(near, rows * step, side), out=out)
 
 
-def layout(op: Op, target: Target, item: int, *, between: bool) -> Layout:
-    """The layout whose products and traffic take the least time for a position of the result.
+@dataclass(frozen=True)
+class Sizes:
+    """What of a convolution decides its layout; channels and results are those of a group."""
 
-    ``item`` is the bytes of a value; ``between`` says whether the results may be stored row by row.
-    Traffic counts, as each tap of a stack has its own copy of the image.
+    window: Window
+    channels: int
+    results: int
+    item: int
+    """Bytes of a value."""
+    images: int = 1
+    after: float = 1.0
+    """Instructions that each engine has to do with a tile of results."""
+
+
+def sizes_of(group: Group, item: int) -> Sizes:
+    """The sizes of a group on a convolution whose values take so many bytes.
+
+    Of the operations after it, the vector and the scalar engine do half each.
     """
-    window, channels = detail_of(op, Window), op.uses[1].shape[1]
-    if channels > target.partitions:
-        return Layout()
-    rows = _most_rows(op, window, target) if between else 1
-    every = _layouts(window, target.partitions // channels, rows)
-    return min(every, key=lambda each: _time(each, op, target, item))
+    op = group.base
+    assert op is not None  # noqa: S101 - the caller chose by it
+    window = detail_of(op, Window)
+    wide = sum(group.results[each.name].strides[-1] != 0 for each in group.ops) - 1
+    own = op.shape[1] // window.groups
+    return Sizes(window, op.uses[1].shape[1], own, item, op.shape[0], max(1.0, wide / 2))
 
 
-def _most_rows(op: Op, window: Window, target: Target) -> int:
-    """How many rows of the result fit; one where the window's rows do not overlap."""
-    slot = slot_of(op.shape[1] // window.groups)
-    overlap = window.dilation[1] == 1 and window.size[1] > window.stride[1]
-    return max(1, min(target.partitions // slot, window.out[1])) if overlap else 1
+def layout(sizes: Sizes, target: Target, *, between: bool) -> Layout:
+    """The layout whose products and traffic take the least time.
+
+    ``between`` says whether the results may be stored row by row. Traffic counts, as each tap of a
+    stack has its own copy of the image.
+    """
+    every = list(_layouts(sizes, target.partitions, between=between))
+    return min(every, key=lambda each: _time(each, sizes, target), default=Layout())
 
 
 def slot_of(channels: int) -> int:
@@ -81,22 +99,74 @@ def slot_of(channels: int) -> int:
     return math.ceil(channels / ALIGNED) * ALIGNED
 
 
-def _layouts(window: Window, taps: int, most_rows: int) -> Iterator[Layout]:
-    for rows in range(1, most_rows + 1):
-        for high in range(1, min(taps, beside(window, rows).size[1]) + 1):
-            for wide in range(1, min(taps // high, window.size[2]) + 1):
-                yield Layout(high, wide, rows)
+def _layouts(sizes: Sizes, partitions: int, *, between: bool) -> Iterator[Layout]:
+    """Every layout that fits the partitions; none where channels alone do not."""
+    window = sizes.window
+    for groups in _merged(sizes, partitions):
+        taps = partitions // (groups * sizes.channels)
+        most_rows = partitions // slot_of(groups * sizes.results) if between else 1
+        for rows in range(1, _overlapping(window, most_rows) + 1):
+            for high in range(1, min(taps, beside(window, rows).size[1]) + 1):
+                for wide in range(1, min(taps // high, window.size[2]) + 1):
+                    yield Layout(high, wide, rows, groups)
 
 
-def _time(each: Layout, op: Op, target: Target, item: int) -> tuple[float, float]:
-    """Nanoseconds for a position of the result, and those of its traffic alone."""
-    window, channels = beside(detail_of(op, Window), each.rows), op.uses[1].shape[1]
-    own = op.shape[1] // window.groups
-    stacks = each.stacks(window)
-    passes = 1 if item == HALF_BYTES else FP32_PASSES
-    tiles = math.ceil(own / target.partitions)
-    products = tiles * math.prod(stacks) * passes / target.clocks["tensor"]
-    loads = each.high * stacks[1] * each.wide if each.shared else window.stride[1]
-    image = channels * loads * window.stride[2] * window.stride[0]
-    traffic = (image + own * each.rows) * item / target.dma_gb_s
-    return max(products, traffic) / each.rows, traffic / each.rows
+def _merged(sizes: Sizes, partitions: int) -> list[int]:
+    """How many groups may share the partitions."""
+    most = partitions // sizes.channels
+    if sizes.window.groups > 1:
+        most = min(most, max(1, partitions // sizes.results))
+    return [n for n in range(1, most + 1) if sizes.window.groups % n == 0]
+
+
+def _overlapping(window: Window, most: int) -> int:
+    """How many rows may lie beside each other; one where their windows do not overlap."""
+    overlap = window.dilation[1] == 1 and window.size[1] > window.stride[1]
+    return max(1, min(most, window.out[1])) if overlap else 1
+
+
+def _time(each: Layout, sizes: Sizes, target: Target) -> tuple[float, float]:
+    """Nanoseconds of a convolution, and of its traffic alone.
+
+    Of each tile counts what takes longest: products, the instructions after them, or traffic; the
+    weights are turned before.
+    """
+    window = beside(sizes.window, each.rows)
+    out = positions(window, target.moving_fmax)
+    columns = max(target.min_cycles, math.prod(out))
+    passes = 1 if sizes.item == HALF_BYTES else FP32_PASSES
+    tiles = math.ceil(each.groups * sizes.results / target.partitions)
+    stacks = math.prod(each.stacks(window))
+    product = passes * columns / target.clocks["tensor"]
+    after = (target.access_cycles + columns) / target.clocks["scalar"]
+    turn = (target.access_cycles + target.partitions) / target.clocks["scalar"]
+    traffic = _values(each, sizes) * math.prod(out) * sizes.item / target.dma_gb_s
+    tile = max(tiles * stacks * product, tiles * each.rows * sizes.after * after, traffic)
+    walked = sizes.images * math.prod(
+        math.ceil(size / own) for size, own in zip(window.out, out, strict=True)
+    )
+    blocks = window.groups // each.groups
+    return blocks * (walked * tile + tiles * each.rows * stacks * turn), blocks * walked * traffic
+
+
+def _values(each: Layout, sizes: Sizes) -> int:
+    """Values that are loaded and stored for a position in a block."""
+    window = beside(sizes.window, each.rows)
+    depth, height, width = window.stride
+    loads = each.high * each.stacks(window)[1] * each.wide if each.shared else height
+    return each.groups * (sizes.channels * loads * depth * width + sizes.results * each.rows)
+
+
+def positions(window: Window, most: int) -> Shape:
+    """Depth, height and width of a tile of at most so many positions, contiguous in the result.
+
+    A row that is too long is cut in equal parts; else whole rows are taken, and whole planes.
+    """
+    depth, height, width = window.out
+    if width > most:
+        return 1, 1, math.ceil(width / math.ceil(width / most))
+    rows = most // width
+    if rows < height:
+        return 1, math.ceil(height / math.ceil(height / rows)), width
+    planes = min(depth, most // (height * width))
+    return math.ceil(depth / math.ceil(depth / planes)), height, width

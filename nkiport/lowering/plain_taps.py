@@ -4,7 +4,7 @@ import math
 
 from nkiport.lowering.anchored import nest
 from nkiport.lowering.conv import Conv
-from nkiport.lowering.space import PARTITIONS, load_image, tap_loops, tap_number
+from nkiport.lowering.space import PARTITIONS, load_image, masks_of, tap_loops, tap_number
 
 
 def write_weights(conv: Conv) -> None:
@@ -39,13 +39,18 @@ def write_image(conv: Conv) -> None:
     """Load what the tile of positions needs of the image, all channels of it."""
     write = conv.body.writer
     sizes = ", ".join(str(axis.part) for axis in conv.axes)
-    write.comment("Zeros stand for the padding, and for channels there are not.")
-    write.line(f"part = nl.zeros((C, {conv.parts}, {sizes}), dtype={conv.dtype(0)})")
     own = "c * C + j_c" if conv.parts > 1 else "j_c"
+    partial = conv.channels % min(conv.channels, PARTITIONS)
+    rows = f"{own} < {conv.channels}" if partial else ""
+    filled = bool(masks_of(conv.axes, rows))
+    if filled:
+        write.comment("Zeros stand for the padding, and for channels there are not.")
+    made = "zeros" if filled else "ndarray"
+    write.line(f"part = nl.{made}((C, {conv.parts}, {sizes}), dtype={conv.dtype(0)})")
     with nest(write, _part_loop(conv)):
         load_image(
             conv.body, conv.axes, f"part[j_c, {_part(conv)}",
-            f"{conv.image}[o0, {conv.first}{own}", f"{own} < {conv.channels}",
+            f"{conv.image}[o0, {conv.first}{own}", rows,
         )  # fmt: skip
 
 

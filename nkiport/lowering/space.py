@@ -84,7 +84,7 @@ def axes_of(plan: WindowPlan) -> tuple[Axis, ...]:
     return depth, replace(height, step=height.stride), width
 
 
-def write_indices(body: Body, axes: Sequence[Axis], rows: int = PARTITIONS) -> None:
+def write_indices(body: Body, axes: Sequence[Axis], rows: int) -> None:
     """Positions in a tile: flat for what follows, along the axes of space for the window."""
     write = body.writer
     tile = math.prod(axis.tile for axis in axes)
@@ -156,12 +156,15 @@ def write_column(body: Body, axes: Sequence[Axis]) -> None:
     body.column_mask = f"{inner} < {end}"
 
 
+def masks_of(axes: Sequence[Axis], rows: str = "") -> list[str]:
+    """What must hold where an element of a part of the image exists; ``rows`` that its row does."""
+    return [*([f"({rows})"] if rows else []), *(mask for axis in axes for mask in axis.masks)]
+
+
 def load_image(body: Body, axes: Sequence[Axis], target: str, source: str, rows: str) -> None:
     """Load a part of the image; what lies outside of it is what the tile was filled with."""
-    write = body.writer
-    masks = [f"({rows})", *(mask for axis in axes for mask in axis.masks)]
     place = ", ".join(axis.place for axis in axes)
     inner = ", ".join(f"i_{axis.name}" for axis in axes)
-    write.call(
-        f"{target}, {inner}] = nl.load(", [f"{source}, {place}]", f"mask={' & '.join(masks)}"]
-    )
+    masks = masks_of(axes, rows)
+    given = [f"mask={' & '.join(masks)}"] if masks else []
+    body.writer.call(f"{target}, {inner}] = nl.load(", [f"{source}, {place}]", *given])

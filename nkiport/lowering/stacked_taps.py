@@ -21,24 +21,19 @@ def write_weights(conv: Conv) -> None:
     depth, high, wide = _stacks(conv)
     write.comment(
         f"Weights are turned once: {lay.high} x {lay.wide} taps of {conv.channels} channels on the "
-        "partitions; zeros stand for taps there are not."
+        "partitions; zeros stand for taps there are not"
+        f"{', and between groups' if conv.merged > 1 else ''}."
     )
     _weight_indices(conv)
     write.line(
         f"turned = nl.zeros((Q, {conv.held}, {depth * high * wide}, {conv.results}), "
         f"dtype={conv.dtype(1)})"
     )
-    _, height, width = conv.window.size
-    place = f"(w_d * {height} + w_h) * {width} + w_w"
-    moved = f"w_h + {times('r', conv.window.stride[1])}" if conv.rows > 1 else "w_h"
-    sizes = f"{depth}, {high * lay.high}, {wide * lay.wide}"
-    with nest(write, conv.held_block, _loop("r", conv.rows)):
-        write.line(f"strip = nl.zeros((P, C, {sizes}), dtype={conv.dtype(1)})")
-        write.call(
-            f"strip[w_p, w_c, w_d, {moved}, w_w] = nl.load(",
-            [f"{conv.weight}[{conv.row('w_p')}, w_c, {place}]", f"mask={conv.row_mask('w_p')}"],
-        )
-        with nest(write, *_loops(conv)):
+    size = f"P, C, {depth}, {_first_row(conv) + high * lay.high}, {wide * lay.wide}"
+    with nest(write, conv.held_block):
+        write.line(f"strip = nl.zeros(({size}), dtype={conv.dtype(1)})")
+        _load_strip(conv)
+        with nest(write, _loop("r", conv.rows), *_loops(conv)):
             column = "r * P + i_k" if conv.rows > 1 else "i_k"
             write.call(
                 f"turned[i_q, {conv.held_tile}, {_number(conv)}, {column}] = nl.copy(",
@@ -46,13 +41,38 @@ def write_weights(conv: Conv) -> None:
             )
 
 
+def _load_strip(conv: Conv) -> None:
+    """Load the weights; each group's where its own channels and results are."""
+    write = conv.body.writer
+    _, height, width = conv.window.size
+    first = _first_row(conv)
+    taps = f"w_d, {f'{first} + ' if first else ''}w_h, w_w"
+    place = f"(w_d * {height} + w_h) * {width} + w_w"
+    if conv.merged == 1:
+        source, mask = conv.row("w_p"), [f"mask={conv.row_mask('w_p')}"]
+        write.call(
+            f"strip[w_p, w_c, {taps}] = nl.load(", [f"{conv.weight}[{source}, w_c, {place}]", *mask]
+        )
+        return
+    own, channels = conv.own // conv.merged, conv.channels // conv.merged
+    row, column = f"{times('j', own)} + w_p", f"{times('j', channels)} + w_c"
+    with write.block(f"for j in nl.affine_range({conv.merged}):"):
+        write.call(
+            f"strip[{row}, {column}, {taps}] = nl.load(",
+            [f"{conv.weight}[{conv.row(row)}, w_c, {place}]"],
+        )
+
+
+def _first_row(conv: Conv) -> int:
+    """Rows of zeros before the weights, so that those of each row of the result can be moved."""
+    return (conv.rows - 1) * conv.window.stride[1]
+
+
 def write_image(conv: Conv) -> None:
     """Load the image once for each stacked tap, moved by what the tap is away."""
     write, lay, axes = conv.body.writer, conv.plan.layout, conv.axes
     stacks = _stacks(conv)[1]
     sizes = ", ".join(str(axis.part) for axis in axes)
-    write.comment("Zeros stand for the padding, and for taps there are not.")
-    write.line(f"part = nl.zeros((Q, {stacks}, {sizes}), dtype={conv.dtype(0)})")
     tap = _sum(times("v", lay.high) if stacks > 1 else "", "a" if lay.high > 1 else "")
     moved = [axes[0], _moved(axes[1], tap, axes[1].size - 1), _moved(axes[2], "b", lay.wide - 1)]
     masks = [mask for axis in moved for mask in axis.masks]
@@ -60,6 +80,10 @@ def write_image(conv: Conv) -> None:
     inner = ", ".join(f"i_{axis.name}" for axis in axes)
     place = ", ".join(axis.place for axis in moved)
     loops = (_loop("v", stacks), _loop("a", lay.high), _loop("b", lay.wide))
+    if masks:
+        write.comment("Zeros stand for the padding, and for taps there are not.")
+    made = "zeros" if masks else "ndarray"
+    write.line(f"part = nl.{made}((Q, {stacks}, {sizes}), dtype={conv.dtype(0)})")
     with nest(write, *loops):
         write.call(
             f"part[{_partition(conv)}, {'v' if stacks > 1 else '0'}, {inner}] = nl.load(",
@@ -121,7 +145,10 @@ def _weight_indices(conv: Conv) -> None:
     write.line("i_q = nl.arange(Q)[:, None]")
     write.line("j_q = nl.arange(Q)[:, None, None, None]")
     sizes = zip(("d", "h", "w"), conv.window.size, strict=True)
-    _index_grid(write, "w", [("p", "P"), ("c", "C"), *((name, str(n)) for name, n in sizes)])
+    whole = [("p", "P"), ("c", "C")]
+    each = [("p", str(conv.own // conv.merged)), ("c", str(conv.channels // conv.merged))]
+    pair = whole if conv.merged == 1 else each
+    _index_grid(write, "w", [*pair, *((name, str(n)) for name, n in sizes)])
     taps = [(name, n) for name, n in (("a", lay.high), ("b", lay.wide)) if n > 1]
     _index_grid(write, "s", [("p", "P"), *((name, str(n)) for name, n in taps), ("c", "C")])
 
@@ -137,7 +164,8 @@ def _strip_of_stack(conv: Conv) -> str:
     """The taps of one stack, as they lie in the weights."""
     lay = conv.plan.layout
     depth, high, wide = _stacks(conv)
-    row = _sum(times("t_h", lay.high) if high > 1 else "", "s_a" if lay.high > 1 else "")
+    start = f"{_first_row(conv)} - {times('r', conv.window.stride[1])}" if conv.rows > 1 else ""
+    row = _sum(start, times("t_h", lay.high) if high > 1 else "", "s_a" if lay.high > 1 else "")
     column = _sum(times("t_w", lay.wide) if wide > 1 else "", "s_b" if lay.wide > 1 else "")
     return f"s_p, s_c, {'t_d' if depth > 1 else '0'}, {row}, {column}"
 

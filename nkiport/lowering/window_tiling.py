@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Op, Program, Shape, Window, detail_of, item_bytes
-from nkiport.lowering.layout import Layout, beside, layout
+from nkiport.lowering.layout import Layout, beside, layout, positions, sizes_of
 from nkiport.lowering.tuning import Tuning
 from nkiport.nki import Target
 
@@ -40,13 +40,12 @@ def window_plan(program: Program, group: Group, target: Target, tuning: Tuning) 
     item = item_bytes(program.dtype_of(op.uses[0].value))
     chosen = Layout()
     if conv and tuning.stacked:
-        chosen = layout(op, target, item, between=not _shares_rows(group))
+        chosen = layout(sizes_of(group, item), target, between=not _shares_rows(group))
     window = beside(detail_of(op, Window), chosen.rows)
     kept = conv and _weight_bytes(op, chosen, target, item) <= target.sbuf_bytes // 4
     parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
     copies = chosen.stacks(window)[1] if chosen.shared else 1
-    summed = len(op.uses) > 1
-    most = min(target.moving_fmax, tuning.positions) if summed else tuning.stream_columns
+    most = min(target.moving_fmax, tuning.positions) if conv else tuning.stream_columns
     while most > 1:
         out = positions(window, most)
         image = needed(window, out, chosen)
@@ -65,25 +64,10 @@ def _weight_bytes(op: Op, chosen: Layout, target: Target, item: int) -> int:
     """What a convolution's weights take in each partition, turned and in whole tiles."""
     out, channels, *_ = op.uses[1].shape
     window = detail_of(op, Window)
-    tiles = math.ceil(out // window.groups / target.partitions)
+    tiles = math.ceil(out // window.groups * chosen.groups / target.partitions)
     parts = math.ceil(channels / target.partitions)
     products = math.prod(chosen.stacks(beside(window, chosen.rows)))
     return tiles * parts * products * target.partitions * item
-
-
-def positions(window: Window, most: int) -> Shape:
-    """Depth, height and width of a tile of at most so many positions, contiguous in the result.
-
-    A row that is too long is cut in equal parts; else whole rows are taken, and whole planes.
-    """
-    depth, height, width = window.out
-    if width > most:
-        return 1, 1, math.ceil(width / math.ceil(width / most))
-    rows = most // width
-    if rows < height:
-        return 1, math.ceil(height / math.ceil(height / rows)), width
-    planes = min(depth, most // (height * width))
-    return math.ceil(depth / math.ceil(depth / planes)), height, width
 
 
 def needed(window: Window, out: Shape, chosen: Layout) -> Shape:

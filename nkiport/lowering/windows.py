@@ -28,12 +28,13 @@ def emit_window(program: Program, plan: WindowPlan, writer: Writer) -> Launch:
         outer, rows, _ = op.shape
         writer.line(f"outer0, rows, cols = {outer}, {rows}, {math.prod(detail_of(op, Window).out)}")
         body.allocate(body.names_of_sizes())
-        rows = slot_of(op.shape[1] // detail_of(op, Window).groups)
-        write_indices(body, axes, rows if plan.layout.rows > 1 else PARTITIONS)
         if op.kind == "conv":
-            write_convolution(Conv(body, plan, op, axes, *names))
+            conv = Conv(body, plan, op, axes, *names)
+            write_indices(body, axes, slot_of(conv.own) if conv.rows > 1 else PARTITIONS)
+            write_convolution(conv)
         else:
-            write_pooling(body, op, axes, names)
+            write_indices(body, axes, PARTITIONS)
+            write_pooling(body, op, axes, names[0])
         writer.line(f"return {', '.join(body.out(name) for name in plan.group.stored)}")
     return Launch(f"{plan.group.name}_kernel", given, plan.group.stored, body.result_texts())
 

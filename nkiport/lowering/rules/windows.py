@@ -39,16 +39,13 @@ def _convolution(
 def _convolved(
     b: Builder, node: Node, x: Use, weight: Use, bias: Use | None, window: Window
 ) -> Use:
-    out, channels = weight.shape[0], x.shape[1]
-    alone = window.groups == channels == out
-    taps = math.prod(window.size)
-    weight = b.view(b.dense(weight), (out, taps) if alone else (*weight.shape[:2], taps))
-    kind = "pool" if alone else "conv"
+    out, taps = weight.shape[0], math.prod(window.size)
+    weight = b.view(b.dense(weight), (*weight.shape[:2], taps))
     name = node.name if bias is None else f"{node.name}_sums"
     dims = (x.dims[0], literal(out), literal(math.prod(window.out)))
     dtype = node.dtype if bias is None else "float32"
     uses = (b.dense(x), b.dense(weight))
-    sums = b.add(Op(name, kind, uses, dims, dtype, detail=window))
+    sums = b.add(Op(name, "conv", uses, dims, dtype, detail=window))
     if bias is not None:
         sums = b.elementwise("add", sums, b.view(bias, (out, 1)), dtype=node.dtype)
     return b.view(sums, node.shape)

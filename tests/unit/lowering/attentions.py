@@ -6,16 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - PyTorch's own abbreviation
 
-
-class Called(nn.Module):
-    """A module of one function."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs):
-        return self.function(*inputs)
+from tests.unit.lowering.modules import Called
 
 
 class Heads(nn.Module):

@@ -1,5 +1,6 @@
 """Normalisations, convolutions and poolings."""
 
+import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - PyTorch's own abbreviation
 
@@ -39,6 +40,49 @@ CASES = {
     "conv2d_asym": (
         lambda: nn.Conv2d(4, 8, (3, 5), padding=(0, 2), stride=(1, 2)),
         lambda: values(2, 4, 12, 12),
+    ),
+    "conv2d_residual": (
+        lambda: lambda x, w, y: torch.relu(F.conv2d(x, w, padding=1) * 0.5 + y),
+        lambda: values(2, 5, 11, 13),
+        lambda: values(40, 5, 3, 3),
+        lambda: values(2, 40, 11, 13),
+    ),
+    "conv2d_places": (
+        lambda: lambda x, w, y: F.conv2d(x, w, padding=1) + y,
+        lambda: values(2, 5, 8, 9),
+        lambda: values(7, 5, 3, 3),
+        lambda: values(8, 9),
+    ),
+    "conv2d_sum": (
+        lambda: lambda x, w: F.conv2d(x, w, padding=1).sum((2, 3)),
+        lambda: values(2, 5, 8, 9),
+        lambda: values(7, 5, 3, 3),
+    ),
+    "conv2d_g3": (
+        lambda: nn.Conv2d(6, 9, (5, 3), groups=3, stride=(2, 1), padding=1),
+        lambda: values(3, 6, 17, 9),
+    ),
+    "conv2d_dw_k5": (
+        lambda: nn.Conv2d(48, 48, 5, groups=48, stride=2, padding=2),
+        lambda: values(1, 48, 15, 14),
+    ),
+    "conv2d_dw_more": (lambda: nn.Conv2d(6, 12, 3, groups=6), lambda: values(2, 6, 9, 9)),
+    "conv2d_dw_many": (
+        lambda: nn.Conv2d(140, 140, 3, groups=140, padding=1),
+        lambda: values(1, 140, 6, 6),
+    ),
+    "conv2d_patches": (lambda: nn.Conv2d(3, 150, 8, stride=8), lambda: values(2, 3, 32, 24)),
+    "conv2d_stem": (
+        lambda: nn.Sequential(nn.Conv2d(3, 33, 7, 2, 3), nn.BatchNorm2d(33), nn.ReLU()).eval(),
+        lambda: values(1, 3, 29, 31),
+    ),
+    "conv1d_dw": (
+        lambda: nn.Conv1d(40, 40, 4, groups=40, padding=3),
+        lambda: values(2, 40, 20),
+    ),
+    "conv3d_dw": (
+        lambda: nn.Conv3d(4, 4, 3, groups=4, padding=1),
+        lambda: values(1, 4, 5, 6, 7),
     ),
     "conv3d": (lambda: nn.Conv3d(3, 5, 3, padding=1), lambda: values(1, 3, 5, 6, 7)),
     "conv3d_s": (lambda: nn.Conv3d(3, 5, (3, 2, 2), stride=2), lambda: values(2, 3, 9, 8, 8)),
