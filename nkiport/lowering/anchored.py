@@ -106,7 +106,7 @@ def finish(body: Body, op: Op, tile: str = "acc") -> None:
 
 def _store(body: Body, each: Op, op: Op, tile: str) -> None:
     """Store; what still is in PSUM is copied to SBUF first, for DMA cannot read PSUM."""
-    if body.tiles[each.name] == tile and op.kind != "pool":
+    if body.tiles[each.name] == tile:
         kind = DTYPES[body.program.dtype_of(each.name)]
         copied = Step(op, "nl.copy", (tile,), (("dtype", kind),))
         name = f"{each.name}_tile"

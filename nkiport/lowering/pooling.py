@@ -1,4 +1,7 @@
-"""Emits poolings: channels are rows, taps are joined one by one."""
+"""Emits poolings: channels are rows, taps are joined one by one.
+
+What is joined lies in PSUM: two operands of SBUF would share one port of the vector engine.
+"""
 
 from collections.abc import Sequence
 
@@ -33,7 +36,7 @@ def write_pooling(body: Body, op: Op, axes: Sequence[Axis], image: str) -> None:
             kind = DTYPES[body.program.dtype_of(op.uses[0].value)]
             write.line(f"part = nl.full((P, {sizes}), {worst}, dtype={kind})")
             load_image(body, axes, "part[j_p", f"{image}[o0, r * P + j_p", "r * P + j_p < rows")
-            write.line(f"acc = nl.full((P, F), {worst}, dtype=nl.float32)")
+            write.line(f"acc = nl.full((P, F), {worst}, dtype=nl.float32, buffer=nl.psum)")
             with nest(write, *tap_loops(axes, "sequential_range")):
                 write.call(f"acc[j_p, spot] = {call}(", ["acc[j_p, spot]", f"part[j_p, {places}]"])
             finish(body, op)

@@ -24,7 +24,7 @@ class Tuning:
     product_columns: int = 512
     """Columns of a tile of a matmul's result."""
     positions: int = 512
-    """Positions of a tile of a convolution's result."""
+    """Positions of a tile of the result of a convolution or pooling."""
     stacked: bool = True
     """Whether taps of few channels lie on the partitions beside each other."""
     chains: bool = True

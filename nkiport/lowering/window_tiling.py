@@ -45,7 +45,7 @@ def window_plan(program: Program, group: Group, target: Target, tuning: Tuning) 
     kept = conv and _weight_bytes(op, chosen, target, item) <= target.sbuf_bytes // 4
     parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
     copies = chosen.stacks(window)[1] if chosen.shared else 1
-    most = min(target.moving_fmax, tuning.positions) if conv else tuning.stream_columns
+    most = min(target.psum_fmax, tuning.positions)
     while most > 1:
         out = positions(window, most)
         image = needed(window, out, chosen)
