@@ -73,7 +73,8 @@ def run(
             append(lines, result)
             done[result.task] = result
             progress(result, len(done), len(chosen))
-    title = f"{Path(suite).name} at {'full' if full else 'its own'} shapes"
+    named = "reduced" if str(suite) in SUITES else "its own"
+    title = f"{Path(suite).name} at {'full' if full else named} shapes"
     return _report(out, chosen, done, backend, title)
 
 

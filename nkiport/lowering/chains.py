@@ -279,12 +279,8 @@ def even(size: int, most: int) -> int:
     (128, 70, 100, 128)
     """
     fewest = math.ceil(size / most)
-    parts = (n for n in range(fewest, 2 * fewest + 1) if size % n == 0)
-    return (
-        size // next(parts, 0)
-        if any(size % n == 0 for n in range(fewest, 2 * fewest + 1))
-        else most
-    )
+    parts = next((n for n in range(fewest, 2 * fewest + 1) if size % n == 0), None)
+    return size // parts if parts else most
 
 
 def _shaped(chain: Chain, target: Target) -> bool:

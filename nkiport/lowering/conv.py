@@ -31,7 +31,7 @@ class Conv:
     @property
     def rows(self) -> int:
         """Rows of the result beside each other on the partitions."""
-        return self.plan.layout.rows
+        return self.plan.sharing.rows
 
     @property
     def results(self) -> str:
@@ -41,7 +41,7 @@ class Conv:
     @property
     def merged(self) -> int:
         """Groups that are worked on together."""
-        return self.plan.layout.groups
+        return self.plan.sharing.groups
 
     @property
     def groups(self) -> int:

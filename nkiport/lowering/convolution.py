@@ -9,7 +9,7 @@ from nkiport.lowering.space import PARTITIONS, tile_loops, write_column
 def write_convolution(conv: Conv) -> None:
     """Weights outside, image inside, products of one tile of positions innermost."""
     body, write = conv.body, conv.body.writer
-    taps = stacked_taps if conv.plan.layout.shared else plain_taps
+    taps = stacked_taps if conv.plan.sharing.shared else plain_taps
     write.line(f"C = {min(conv.channels, PARTITIONS)}")
     write.line("i_k = nl.arange(P)[None, :]")
     write.line("j_c = nl.arange(C)[:, None, None, None]")

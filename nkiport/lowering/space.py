@@ -78,7 +78,7 @@ def axes_of(plan: WindowPlan) -> tuple[Axis, ...]:
         plan.out, plan.image,
     )  # fmt: skip
     axes = tuple(Axis(name, *each) for name, *each in zip(AXES, *columns, strict=True))
-    if not plan.layout.shared:
+    if not plan.sharing.shared:
         return axes
     depth, height, width = axes
     return depth, replace(height, step=height.stride), width

@@ -1,7 +1,7 @@
 """Convolutions of few channels: taps lie on the partitions beside each other.
 
 One product sums over ``high`` x ``wide`` taps of all channels, and may give several rows of the
-result (see ``layout``). The image is loaded once for each of those taps, shifted; rows of memory
+result (see ``sharing``). The image is loaded once for each of those taps, shifted; rows of memory
 stay whole.
 """
 
@@ -17,11 +17,11 @@ from nkiport.lowering.writer import Writer
 
 def write_weights(conv: Conv) -> None:
     """Turn the weights, so that taps and channels lie on the partitions together."""
-    write, lay = conv.body.writer, conv.plan.layout
+    write, share = conv.body.writer, conv.plan.sharing
     depth, high, wide = _stacks(conv)
     write.comment(
-        f"Weights are turned once: {lay.high} x {lay.wide} taps of {conv.channels} channels on the "
-        "partitions; zeros stand for taps there are not"
+        f"Weights are turned once: {share.high} x {share.wide} taps of {conv.channels} channels on "
+        "the partitions; zeros stand for taps there are not"
         f"{', and between groups' if conv.merged > 1 else ''}."
     )
     _weight_indices(conv)
@@ -29,7 +29,7 @@ def write_weights(conv: Conv) -> None:
         f"turned = nl.zeros((Q, {conv.held}, {depth * high * wide}, {conv.results}), "
         f"dtype={conv.dtype(1)})"
     )
-    size = f"P, C, {depth}, {_first_row(conv) + high * lay.high}, {wide * lay.wide}"
+    size = f"P, C, {depth}, {_first_row(conv) + high * share.high}, {wide * share.wide}"
     with nest(write, conv.held_block):
         write.line(f"strip = nl.zeros(({size}), dtype={conv.dtype(1)})")
         _load_strip(conv)
@@ -70,16 +70,16 @@ def _first_row(conv: Conv) -> int:
 
 def write_image(conv: Conv) -> None:
     """Load the image once for each stacked tap, moved by what the tap is away."""
-    write, lay, axes = conv.body.writer, conv.plan.layout, conv.axes
+    write, share, axes = conv.body.writer, conv.plan.sharing, conv.axes
     stacks = _stacks(conv)[1]
     sizes = ", ".join(str(axis.part) for axis in axes)
-    tap = _sum(times("v", lay.high) if stacks > 1 else "", "a" if lay.high > 1 else "")
-    moved = [axes[0], _moved(axes[1], tap, axes[1].size - 1), _moved(axes[2], "b", lay.wide - 1)]
+    tap = _sum(times("v", share.high) if stacks > 1 else "", "a" if share.high > 1 else "")
+    moved = [axes[0], _moved(axes[1], tap, axes[1].size - 1), _moved(axes[2], "b", share.wide - 1)]
     masks = [mask for axis in moved for mask in axis.masks]
-    masks += [f"({tap} < {axes[1].size})"] if stacks * lay.high > axes[1].size else []
+    masks += [f"({tap} < {axes[1].size})"] if stacks * share.high > axes[1].size else []
     inner = ", ".join(f"i_{axis.name}" for axis in axes)
     place = ", ".join(axis.place for axis in moved)
-    loops = (_loop("v", stacks), _loop("a", lay.high), _loop("b", lay.wide))
+    loops = (_loop("v", stacks), _loop("a", share.high), _loop("b", share.wide))
     if masks:
         write.comment("Zeros stand for the padding, and for taps there are not.")
     made = "zeros" if masks else "ndarray"
@@ -94,12 +94,12 @@ def write_image(conv: Conv) -> None:
 
 def write_sums(conv: Conv) -> None:
     """One product for each stack of taps."""
-    write, lay = conv.body.writer, conv.plan.layout
+    write, share = conv.body.writer, conv.plan.sharing
     depth, _, width = conv.axes
     _, high, wide = _stacks(conv)
     column = times("o_w", width.stride)
     if wide > 1:
-        column += f" + {times('t_w', lay.wide * width.dilation)}"
+        column += f" + {times('t_w', share.wide * width.dilation)}"
     row, all_rows = "t_h" if high > 1 else "0", "i_m" if conv.rows > 1 else "i_k"
     with nest(write, *_loops(conv)):
         write.call(
@@ -113,7 +113,7 @@ def write_sums(conv: Conv) -> None:
 
 def _stacks(conv: Conv) -> tuple[int, int, int]:
     """How many products there are along depth, height and width."""
-    depth, height, width = conv.plan.layout.stacks(conv.plan.window)
+    depth, height, width = conv.plan.sharing.stacks(conv.plan.window)
     return depth, height, width
 
 
@@ -133,15 +133,15 @@ def _sum(*terms: str) -> str:
 
 def _partition(conv: Conv) -> str:
     """Where a tap's channels lie."""
-    lay = conv.plan.layout
-    tap = times("a", lay.wide) if lay.high > 1 else ""
-    tap = _sum(tap, "b") if lay.wide > 1 else tap
+    share = conv.plan.sharing
+    tap = times("a", share.wide) if share.high > 1 else ""
+    tap = _sum(tap, "b") if share.wide > 1 else tap
     return f"({tap}) * C + j_c" if "+" in tap or "*" in tap else _sum(tap and f"{tap} * C", "j_c")
 
 
 def _weight_indices(conv: Conv) -> None:
-    write, lay = conv.body.writer, conv.plan.layout
-    write.line(f"Q = {lay.high * lay.wide * conv.channels}")
+    write, share = conv.body.writer, conv.plan.sharing
+    write.line(f"Q = {share.high * share.wide * conv.channels}")
     write.line("i_q = nl.arange(Q)[:, None]")
     write.line("j_q = nl.arange(Q)[:, None, None, None]")
     sizes = zip(("d", "h", "w"), conv.window.size, strict=True)
@@ -149,7 +149,7 @@ def _weight_indices(conv: Conv) -> None:
     each = [("p", str(conv.own // conv.merged)), ("c", str(conv.channels // conv.merged))]
     pair = whole if conv.merged == 1 else each
     _index_grid(write, "w", [*pair, *((name, str(n)) for name, n in sizes)])
-    taps = [(name, n) for name, n in (("a", lay.high), ("b", lay.wide)) if n > 1]
+    taps = [(name, n) for name, n in (("a", share.high), ("b", share.wide)) if n > 1]
     _index_grid(write, "s", [("p", "P"), *((name, str(n)) for name, n in taps), ("c", "C")])
 
 
@@ -162,11 +162,11 @@ def _index_grid(write: Writer, prefix: str, sizes: list[tuple[str, str]]) -> Non
 
 def _strip_of_stack(conv: Conv) -> str:
     """The taps of one stack, as they lie in the weights."""
-    lay = conv.plan.layout
+    share = conv.plan.sharing
     depth, high, wide = _stacks(conv)
     start = f"{_first_row(conv)} - {times('r', conv.window.stride[1])}" if conv.rows > 1 else ""
-    row = _sum(start, times("t_h", lay.high) if high > 1 else "", "s_a" if lay.high > 1 else "")
-    column = _sum(times("t_w", lay.wide) if wide > 1 else "", "s_b" if lay.wide > 1 else "")
+    row = _sum(start, times("t_h", share.high) if high > 1 else "", "s_a" if share.high > 1 else "")
+    column = _sum(times("t_w", share.wide) if wide > 1 else "", "s_b" if share.wide > 1 else "")
     return f"s_p, s_c, {'t_d' if depth > 1 else '0'}, {row}, {column}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Op, Program, Shape, Window, detail_of, item_bytes
-from nkiport.lowering.layout import Layout, beside, layout, positions, sizes_of
+from nkiport.lowering.sharing import Sharing, beside, positions, sharing, sizes_of
 from nkiport.lowering.tuning import Tuning
 from nkiport.nki import Target
 
@@ -15,7 +15,7 @@ class WindowPlan:
     """Tiles of a group on a convolution or pooling.
 
     ``out`` is how much depth, height and width of the result a tile has, ``image`` how much of the
-    image that needs; of both, as many rows as ``layout`` has beside each other count as one.
+    image that needs; of both, as many rows as ``sharing`` has beside each other count as one.
     ``kept`` says that the weights of all output channels stay in SBUF.
     """
 
@@ -23,13 +23,13 @@ class WindowPlan:
     out: Shape
     image: Shape
     kept: bool = True
-    layout: Layout = field(default_factory=Layout)
+    sharing: Sharing = field(default_factory=Sharing)
 
     @property
     def window(self) -> Window:
         """How the window moves from one result to the next, or from some rows to the next."""
         assert self.group.base is not None  # noqa: S101 - the plan is a window's
-        return beside(detail_of(self.group.base, Window), self.layout.rows)
+        return beside(detail_of(self.group.base, Window), self.sharing.rows)
 
 
 def window_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> WindowPlan:
@@ -38,9 +38,9 @@ def window_plan(program: Program, group: Group, target: Target, tuning: Tuning) 
     assert op is not None  # noqa: S101 - the caller chose by it
     conv = op.kind == "conv"
     item = item_bytes(program.dtype_of(op.uses[0].value))
-    chosen = Layout()
+    chosen = Sharing()
     if conv and tuning.stacked:
-        chosen = layout(sizes_of(group, item), target, between=not _shares_rows(group))
+        chosen = sharing(sizes_of(group, item), target, between=not _shares_rows(group))
     window = beside(detail_of(op, Window), chosen.rows)
     kept = conv and _weight_bytes(op, chosen, target, item) <= target.sbuf_bytes // 4
     parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
@@ -60,7 +60,7 @@ def _shares_rows(group: Group) -> bool:
     return any(access.strides[-2] == 0 for access in group.reads.values())
 
 
-def _weight_bytes(op: Op, chosen: Layout, target: Target, item: int) -> int:
+def _weight_bytes(op: Op, chosen: Sharing, target: Target, item: int) -> int:
     """What a convolution's weights take in each partition, turned and in whole tiles."""
     out, channels, *_ = op.uses[1].shape
     window = detail_of(op, Window)
@@ -70,7 +70,7 @@ def _weight_bytes(op: Op, chosen: Layout, target: Target, item: int) -> int:
     return tiles * parts * products * target.partitions * item
 
 
-def needed(window: Window, out: Shape, chosen: Layout) -> Shape:
+def needed(window: Window, out: Shape, chosen: Sharing) -> Shape:
     """How much of the image, padding included, a tile of results reads.
 
     Of stacked taps each has a copy of what it reads: just its rows, and columns as far as the last

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nkiport.lowering.ir import Window
-from nkiport.lowering.layout import ALIGNED, Sizes, beside, layout, slot_of
+from nkiport.lowering.sharing import ALIGNED, Sizes, beside, sharing, slot_of
 from nkiport.nki import target
 
 PARTITIONS = 128
@@ -23,8 +23,8 @@ def convolutions(draw):
 
 
 @given(convolutions(), st.booleans())
-def test_a_layout_fits_the_partitions(sizes, between):
-    found = layout(sizes, target("trn1"), between=between)
+def test_what_shares_fits_the_partitions(sizes, between):
+    found = sharing(sizes, target("trn1"), between=between)
     rows = beside(sizes.window, found.rows).size[1]
 
     if found.shared:
@@ -55,7 +55,7 @@ def test_rows_begin_where_an_instruction_may(channels):
 
 def test_few_channels_fill_the_partitions():
     stem = Window((1, 224, 224), (1, 7, 7), (1, 2, 2), (0, 3, 3), (1, 1, 1), (1, 112, 112))
-    found = layout(Sizes(stem, 3, 64, 4, images=8), target("trn1"), between=True)
+    found = sharing(Sizes(stem, 3, 64, 4, images=8), target("trn1"), between=True)
 
     assert found.rows * slot_of(64) == PARTITIONS
     assert found.high * found.wide * 3 > PARTITIONS // 2
@@ -63,4 +63,4 @@ def test_few_channels_fill_the_partitions():
 
 def test_many_channels_need_no_sharing():
     deep = Window((1, 14, 14), (1, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1), (1, 14, 14))
-    assert not layout(Sizes(deep, 512, 512, 4, images=8), target("trn1"), between=True).shared
+    assert not sharing(Sizes(deep, 512, 512, 4, images=8), target("trn1"), between=True).shared

@@ -21,11 +21,12 @@ HALF_BYTES = 2
 
 
 @dataclass(frozen=True)
-class Layout:
+class Sharing:
     """Taps along height and width that one product sums, and rows and groups of which it gives.
 
     The windows of rows overlap, so they read the same image under weights that are moved. Weights
-    are zero where a row's window does not reach, and between groups.
+    are zero where a row's window does not reach, and between groups; there an infinite value gives
+    NaN, where PyTorch does not read it.
     """
 
     high: int = 1
@@ -36,7 +37,7 @@ class Layout:
     @property
     def shared(self) -> bool:
         """Whether taps, rows or groups share the partitions."""
-        return self != Layout()
+        return self != Sharing()
 
     def stacks(self, window: Window) -> Shape:
         """Products along depth, height and width; ``window`` is that of all rows together."""
@@ -59,7 +60,7 @@ def beside(window: Window, rows: int) -> Window:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What of a convolution decides its layout; channels and results are those of a group."""
+    """What of a convolution decides its sharing; channels and results are those of a group."""
 
     window: Window
     channels: int
@@ -84,14 +85,14 @@ def sizes_of(group: Group, item: int) -> Sizes:
     return Sizes(window, op.uses[1].shape[1], own, item, op.shape[0], max(1.0, wide / 2))
 
 
-def layout(sizes: Sizes, target: Target, *, between: bool) -> Layout:
-    """The layout whose products and traffic take the least time.
+def sharing(sizes: Sizes, target: Target, *, between: bool) -> Sharing:
+    """The sharing whose products and traffic take the least time.
 
     ``between`` says whether the results may be stored row by row. Traffic counts, as each tap of a
     stack has its own copy of the image.
     """
-    every = list(_layouts(sizes, target.partitions, between=between))
-    return min(every, key=lambda each: _time(each, sizes, target), default=Layout())
+    every = list(_sharings(sizes, target.partitions, between=between))
+    return min(every, key=lambda each: _time(each, sizes, target), default=Sharing())
 
 
 def slot_of(channels: int) -> int:
@@ -99,8 +100,8 @@ def slot_of(channels: int) -> int:
     return math.ceil(channels / ALIGNED) * ALIGNED
 
 
-def _layouts(sizes: Sizes, partitions: int, *, between: bool) -> Iterator[Layout]:
-    """Every layout that fits the partitions; none where channels alone do not."""
+def _sharings(sizes: Sizes, partitions: int, *, between: bool) -> Iterator[Sharing]:
+    """Every sharing that fits the partitions; none where channels alone do not."""
     window = sizes.window
     for groups in _merged(sizes, partitions):
         taps = partitions // (groups * sizes.channels)
@@ -108,7 +109,7 @@ def _layouts(sizes: Sizes, partitions: int, *, between: bool) -> Iterator[Layout
         for rows in range(1, _overlapping(window, most_rows) + 1):
             for high in range(1, min(taps, beside(window, rows).size[1]) + 1):
                 for wide in range(1, min(taps // high, window.size[2]) + 1):
-                    yield Layout(high, wide, rows, groups)
+                    yield Sharing(high, wide, rows, groups)
 
 
 def _merged(sizes: Sizes, partitions: int) -> list[int]:
@@ -125,7 +126,7 @@ def _overlapping(window: Window, most: int) -> int:
     return max(1, min(most, window.out[1])) if overlap else 1
 
 
-def _time(each: Layout, sizes: Sizes, target: Target) -> tuple[float, float]:
+def _time(each: Sharing, sizes: Sizes, target: Target) -> tuple[float, float]:
     """Nanoseconds of a convolution, and of its traffic alone.
 
     Of each tile counts what takes longest: products, the instructions after them, or traffic; the
@@ -149,7 +150,7 @@ def _time(each: Layout, sizes: Sizes, target: Target) -> tuple[float, float]:
     return blocks * (walked * tile + tiles * each.rows * stacks * turn), blocks * walked * traffic
 
 
-def _values(each: Layout, sizes: Sizes) -> int:
+def _values(each: Sharing, sizes: Sizes) -> int:
     """Values that are loaded and stored for a position in a block."""
     window = beside(sizes.window, each.rows)
     depth, height, width = window.stride
