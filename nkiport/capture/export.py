@@ -9,6 +9,7 @@ import torch
 
 from nkiport.capture.callables import Runnable, free, lifted
 from nkiport.capture.draws import drawn
+from nkiport.capture.recurrent import Whole
 from nkiport.capture.work import flops_of
 from nkiport.contracts.base import DType
 from nkiport.contracts.capture import Reference
@@ -169,7 +170,7 @@ def _graph(run: Runnable) -> Graph:
 
 def _exported(run: Runnable) -> Any:
     try:
-        with torch.no_grad():
+        with torch.no_grad(), Whole():
             program = torch.export.export(run.target, tuple(run.arguments))
             return program.run_decompositions()
     except Exception as error:

@@ -30,6 +30,11 @@ def _flops(node: Node, shapes: dict[str, tuple[int, ...]]) -> int:
     if node.op.startswith(MATMULS):
         first = read[1] if node.op.startswith(("aten.addmm.", "aten.baddbmm.")) else read[0]
         return 2 * prod(node.shape) * first[-1]
+    if node.op == "nkiport.recurrent.default":
+        _, _, _, params, *_ = node.args
+        given = params if isinstance(params, tuple) else ()
+        weights = sum(prod(shapes.get(each.ref, ())) for each in given if isinstance(each, Ref))
+        return 2 * weights * prod(read[0][:-1])
     if node.op.startswith("aten.convolution"):
         return 2 * prod(node.shape) * prod(read[1][1:])
     return max([prod(node.shape), *(prod(shape) for shape in read)])

@@ -9,6 +9,7 @@ from nkiport.lowering.ir import Program
 from nkiport.lowering.kernel import Launch
 from nkiport.lowering.matmul import emit_matmul
 from nkiport.lowering.moves import emit_solo
+from nkiport.lowering.recurrent import RecurrentPlan, emit_recurrent
 from nkiport.lowering.rows import emit_rows
 from nkiport.lowering.tiling import MatmulPlan, Plan, RowPlan
 from nkiport.lowering.window_tiling import WindowPlan
@@ -61,4 +62,6 @@ def _emitted(program: Program, plan: AnyPlan, writer: Writer) -> Launch:
         return emit_matmul(program, plan, writer)
     if isinstance(plan, WindowPlan):
         return emit_window(program, plan, writer)
+    if isinstance(plan, RecurrentPlan):
+        return emit_recurrent(program, plan, writer)
     return emit_solo(program, plan, writer)

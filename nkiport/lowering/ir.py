@@ -109,8 +109,24 @@ class Running:
     op: str
 
 
-Detail = Window | Assembly | Span | Running
-D = TypeVar("D", Window, Assembly, Span, Running)
+@dataclass(frozen=True)
+class Recurrence:
+    """A recurrent layer in one direction, on (H, steps * batch) columns of hidden values.
+
+    It reads what the inputs add to each gate (gates * H, steps * batch), the weights of the hidden
+    state (gates * H, H) and the state before (H, batch), an LSTM's cell too; a GRU may read a bias
+    (H, 1). An LSTM's last cell is the last ``batch`` columns of its result.
+    """
+
+    cell: str
+    """``lstm``, ``gru``, ``tanh`` or ``relu``."""
+    steps: int
+    batch: int
+    backward: bool
+
+
+Detail = Window | Assembly | Span | Running | Recurrence
+D = TypeVar("D", Window, Assembly, Span, Running, Recurrence)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Program, Use, item_bytes
+from nkiport.lowering.recurrent import RecurrentPlan, recurrent_plan
 from nkiport.lowering.respace import respaced
 from nkiport.lowering.rules import REDUCTIONS, SOLO
 from nkiport.lowering.tuning import Tuning
@@ -57,7 +58,7 @@ class SoloPlan:
     columns: int
 
 
-Plan = RowPlan | MatmulPlan | WindowPlan | SoloPlan
+Plan = RowPlan | MatmulPlan | WindowPlan | SoloPlan | RecurrentPlan
 
 
 def tile(program: Program, group: Group, target: Target, tuning: Tuning) -> Plan:
@@ -67,6 +68,8 @@ def tile(program: Program, group: Group, target: Target, tuning: Tuning) -> Plan
         return _row_plan(_folded(group, target, tuning.fold), target, tuning.stream_columns)
     if base.kind == "matmul":
         return _matmul_plan(program, group, target, tuning)
+    if base.kind == "recurrence":
+        return recurrent_plan(group, target)
     if base.kind in SOLO:
         return SoloPlan(group, tuning.stream_columns)
     return window_plan(program, group, target, tuning)

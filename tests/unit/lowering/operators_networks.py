@@ -65,6 +65,24 @@ CASES = {
     "lstm": (lambda: First(nn.LSTM(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
     "gru": (lambda: First(nn.GRU(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
     "rnn": (lambda: First(nn.RNN(8, 16, batch_first=True)), lambda: values(2, 5, 8)),
+    "lstm_two": (
+        lambda: nn.LSTM(8, 12, 2, batch_first=True, bidirectional=True),
+        lambda: values(3, 7, 8),
+    ),
+    "lstm_wide": (lambda: nn.LSTM(5, 150, bias=False), lambda: values(4, 2, 5)),
+    "lstm_given": (
+        lambda: (
+            lambda x, h, c, w, u: torch.lstm(x, [h, c], [w, u], False, 1, 0.0, False, False, False)
+        ),
+        lambda: values(4, 2, 5),
+        lambda: values(1, 2, 6),
+        lambda: values(1, 2, 6),
+        lambda: values(24, 5),
+        lambda: values(24, 6),
+    ),
+    "lstm_projected": (lambda: nn.LSTM(5, 6, proj_size=3), lambda: values(4, 2, 5)),
+    "gru_two": (lambda: nn.GRU(4, 6, bidirectional=True), lambda: values(300, 3, 4)),
+    "rnn_relu": (lambda: nn.RNN(8, 12, nonlinearity="relu"), lambda: values(7, 8)),
     "share": (Shared, lambda: values(130, 7), lambda: values(130, 7)),
     "bilinear_form": (
         lambda: nn.Bilinear(20, 33, 10),

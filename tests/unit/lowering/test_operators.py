@@ -16,6 +16,7 @@ from tests.unit.lowering.operators import CASES
 pytestmark = [
     pytest.mark.filterwarnings("ignore:`isinstance\\(treespec:FutureWarning"),
     pytest.mark.filterwarnings("ignore:The tensor attributes:UserWarning"),
+    pytest.mark.filterwarnings("ignore:LSTM with projections:UserWarning"),
 ]
 FILE = """import torch
 
