@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from torch._decomp import get_decompositions
 
 from nkiport.capture.callables import Runnable, free, lifted
 from nkiport.capture.draws import drawn
@@ -172,13 +173,20 @@ def _exported(run: Runnable) -> Any:
     try:
         with torch.no_grad(), Whole():
             program = torch.export.export(run.target, tuple(run.arguments))
-            return program.run_decompositions()
+            return program.run_decompositions(_decompositions())
     except Exception as error:
         said = (str(error).strip().splitlines() or [""])[0][:300]
         raise CaptureFailed(
             f"torch.export refuses the module ({type(error).__name__}: {said}); its control flow "
             "may depend on data"
         ) from error
+
+
+def _decompositions() -> Any:
+    """PyTorch's own, and one that it leaves to backends."""
+    table = torch.export.default_decompositions()
+    table |= get_decompositions([torch.ops.aten.grid_sampler_2d.default])
+    return table
 
 
 class _Reader:
@@ -268,6 +276,9 @@ class _Reader:
         first = _first(value)
         if not isinstance(first, torch.Tensor):
             raise CaptureFailed(f"'{node.target}' gives a number that depends on data")
+        if node.target in INDICES:
+            self._constant(node.name, node.target(*node.args, **node.kwargs))
+            return
         overload, arguments = _operator(node)
         self._nodes.append(
             Node(
@@ -320,6 +331,8 @@ def _operator(node: Any) -> tuple[str, tuple[Any, ...]]:
     return overload, node.args
 
 
+INDICES = (torch.ops.aten.tril_indices.default, torch.ops.aten.triu_indices.default)
+"""Tensors that follow from numbers alone."""
 SHAPE_ONLY = {
     f"aten.{name}_like.default": f"aten.{made}.default"
     for name, made in {"zeros": "zeros", "ones": "ones", "full": "full", "empty": "zeros"}.items()

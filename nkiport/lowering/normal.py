@@ -70,14 +70,24 @@ def _argument(values: Mapping[tuple[str, int | None], Operand], arg: Arg) -> Any
 
 def _tensors(b: Builder, given: Sequence[Arg], args: Sequence[Any]) -> list[Any]:
     """The arguments; where no tensor is among them, numbers that stand for one become one."""
-    if any(isinstance(each, Use | tuple) for each in args):
-        return list(args)
+    found = any(isinstance(each, Use) or _lists(each) for each in args)
     return [
-        drop(span(b, 1, float(each), 0, "float32"), 0)
-        if isinstance(arg, Ref) and isinstance(each, bool | int | float)
-        else each
+        each if found and not isinstance(each, tuple) else _tensor(b, arg, each)
         for arg, each in zip(given, args, strict=True)
     ]
+
+
+def _lists(each: Any) -> bool:
+    return isinstance(each, tuple) and any(isinstance(one, Use) for one in each)
+
+
+def _tensor(b: Builder, arg: Arg, each: Any) -> Any:
+    """A number that stands for a tensor as one; in a list of tensors too."""
+    if isinstance(arg, tuple):
+        return tuple(_tensor(b, one, made) for one, made in zip(arg, each, strict=True))
+    if isinstance(arg, Ref) and isinstance(each, bool | int | float):
+        return drop(span(b, 1, float(each), 0, "float32"), 0)
+    return each
 
 
 def _remember(values: dict[tuple[str, int | None], Operand], name: str, result: Result) -> None:

@@ -73,14 +73,16 @@ def fold(text: str, room: int) -> list[str]:
     if start >= room:
         above = fold(text[: start + 1], room)
         return [*above[:-1], *fold(above[-1] + text[start + 1 :], room)] if above[1:] else [text]
+    first, *more = fold(text[end + 1 :], room - 1)
+    tail = [text[end] + first, *more]
     if len(INDENT) + len(inner) <= room:
-        return [text[: start + 1], INDENT + inner, text[end:]]
+        return [text[: start + 1], INDENT + inner, *tail]
     parts = [part for part in split(inner, ", ") if part]
     lines = [text[: start + 1]]
     for part in parts:
         folded = fold(part.removesuffix(","), room - len(INDENT) - 1)
         lines += [INDENT + each for each in (*folded[:-1], f"{folded[-1]},")]
-    return [*lines, text[end:]]
+    return [*lines, *tail]
 
 
 def _conditions(joined: list[str]) -> list[str]:

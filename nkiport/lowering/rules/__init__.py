@@ -2,6 +2,7 @@
 
 from nkiport.lowering.rules import (
     elementwise,
+    functions,
     indexing,
     made,
     norms,
@@ -9,6 +10,7 @@ from nkiport.lowering.rules import (
     recurrent,
     reductions,
     resizing,
+    scattering,
     sorting,
     views,
     windows,
@@ -19,6 +21,7 @@ __all__ = ["ANCHORS", "KINDS", "REDUCTIONS", "RULES", "SOLO", "Result", "rule_ta
 
 RULES: tuple[Rule, ...] = (
     *elementwise.RULES,
+    *functions.RULES,
     *views.RULES,
     *made.RULES,
     *reductions.RULES,
@@ -29,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     *windows.RULES,
     *resizing.RULES,
     *indexing.RULES,
+    *scattering.RULES,
 )
 """In the order a reader looks for them; no overload has two."""
 

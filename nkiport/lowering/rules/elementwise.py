@@ -95,27 +95,25 @@ def _logical(kind: str) -> Rewrite:
     return rewrite
 
 
+def _exclusive(b: Builder, node: Node, x: Use, y: Use) -> Result:
+    """Whether one of two is not zero and the other is."""
+    truth = (b.part("truth", "not_equal", each, 0.0) for each in (x, y))
+    return b.elementwise("not_equal", *truth, dtype=node.dtype)
+
+
+def _either(kind: str) -> Rewrite:
+    """The larger or smaller of two; the other one where one is no number."""
+
+    def rewrite(b: Builder, node: Node, x: Use, y: Use) -> Result:
+        first = b.part("first", "where", b.part("void", "not_equal", x, x), y, x)
+        other = b.part("other", "where", b.part("void", "not_equal", y, y), x, y)
+        return b.elementwise(kind, first, other, dtype=node.dtype)
+
+    return rewrite
+
+
 def _where(b: Builder, node: Node, condition: Use, x: Operand, y: Operand) -> Result:
     return b.elementwise("where", condition, x, y, dtype=node.dtype)
-
-
-def _log1p(b: Builder, node: Node, x: Use) -> Result:
-    """log(w) * x / (w - 1) for w = 1 + x: the rounding of w cancels. Where w is 1, x itself.
-
-    Of an exponential it is the softplus, which the scalar engine has.
-    """
-    grown = b.argument_of("exp", x)
-    if grown is not None:
-        return b.elementwise("softplus", grown, dtype=node.dtype)
-    whole = b.part("whole", "add", x, 1.0)
-    kept = b.part("kept", "sub", whole, 1.0)
-    share = b.part("share", "div", x, kept)
-    value = b.part("value", "mul", b.part("log", "log", whole), share)
-    return b.elementwise("where", b.part("tiny", "equal", kept, 0.0), x, value, dtype=node.dtype)
-
-
-def _expm1(b: Builder, node: Node, x: Use) -> Result:
-    return b.elementwise("sub", b.part("exp", "exp", x), 1.0, dtype=node.dtype)
 
 
 def _leaky_relu(b: Builder, node: Node, x: Use, slope: float = 0.01) -> Result:
@@ -225,87 +223,6 @@ def _remainder(b: Builder, node: Node, x: Operand, y: Operand) -> Result:
     return b.elementwise("sub", x, b.part("taken", "mul", whole, y), dtype=node.dtype)
 
 
-def _scalar_power(b: Builder, node: Node, base: float, exponent: Use) -> Result:
-    """Base ** x is exp(x * log(base)) for a base above 0."""
-    if base <= 0:
-        raise NotImplementedError(f"{node.name}: the power of the base {base}")
-    grown = b.part("grown", "mul", exponent, math.log(base))
-    return b.elementwise("exp", grown, dtype=node.dtype)
-
-
-def _log_base(base: float) -> Rewrite:
-    def rewrite(b: Builder, node: Node, x: Use) -> Result:
-        return b.elementwise("mul", b.part("log", "log", x), 1 / math.log(base), dtype=node.dtype)
-
-    return rewrite
-
-
-def _exp2(b: Builder, node: Node, x: Use) -> Result:
-    return b.elementwise("exp", b.part("grown", "mul", x, math.log(2)), dtype=node.dtype)
-
-
-def _hyperbolic(sign: float) -> Rewrite:
-    """(exp(x) + sign * exp(-x)) / 2."""
-
-    def rewrite(b: Builder, node: Node, x: Use) -> Result:
-        grown = b.part("grown", "exp", x)
-        decay = b.part("decay", "exp", b.part("minus", "neg", x))
-        both = b.part("both", "add" if sign > 0 else "sub", grown, decay)
-        return b.elementwise("mul", both, 0.5, dtype=node.dtype)
-
-    return rewrite
-
-
-def _tan(b: Builder, node: Node, x: Use) -> Result:
-    return b.elementwise("div", b.part("sine", "sin", x), b.part("cosine", "cos", x),
-                         dtype=node.dtype)  # fmt: skip
-
-
-def _atan(b: Builder, node: Node, x: Use) -> Use:
-    """Beyond 1 from the reciprocal: the engine's function takes small arguments only."""
-    large = b.part("large", "greater", b.part("size", "abs", x), 1.0)
-    inside = b.part("inside", "where", large, b.part("inverse", "reciprocal", x), x)
-    angle = b.part("angle", "arctan", inside)
-    quarter = b.part("quarter", "mul", b.part("side", "sign", x), math.pi / 2)
-    rest = b.part("rest", "sub", quarter, angle)
-    return b.elementwise("where", large, rest, angle, dtype=node.dtype)
-
-
-def _asin(b: Builder, node: Node, x: Use) -> Use:
-    """The angle whose tangent is x / sqrt((1 - x) * (1 + x))."""
-    less, more = b.part("less", "sub", 1.0, x), b.part("more", "add", x, 1.0)
-    other = b.part("other", "sqrt", b.part("square", "mul", less, more))
-    return _atan(b, node, b.part("tangent", "div", x, other))
-
-
-def _acos(b: Builder, node: Node, x: Use) -> Result:
-    angle = _asin(b, node.model_copy(update={"name": f"{node.name}_sine"}), x)
-    return b.elementwise("sub", math.pi / 2, angle, dtype=node.dtype)
-
-
-def _erfc(b: Builder, node: Node, x: Use) -> Result:
-    return b.elementwise("sub", 1.0, b.part("erf", "erf", x), dtype=node.dtype)
-
-
-def _round(b: Builder, node: Node, x: Use) -> Result:
-    """Adding and taking away 1.5 * 2**23 leaves no room for a fraction: half goes to even.
-
-    A value of 2**22 or more has no fraction worth keeping and stays as it is.
-    """
-    magic = 1.5 * 2**23
-    rounded = b.part("rounded", "sub", b.part("lifted", "add", x, magic), magic)
-    large = b.part("large", "greater", b.part("size", "abs", x), float(2**22))
-    return b.elementwise("where", large, x, rounded, dtype=node.dtype)
-
-
-def _isnan(b: Builder, node: Node, x: Use) -> Result:
-    return b.elementwise("not_equal", x, x, dtype=node.dtype)
-
-
-def _isinf(b: Builder, node: Node, x: Use) -> Result:
-    return b.elementwise("equal", b.part("size", "abs", x), math.inf, dtype=node.dtype)
-
-
 RULES: tuple[Rule, ...] = (
     *(Rule(f"aten.{name}.default", _same(kind)) for name, kind in UNARY.items()),
     *(Rule(f"aten.mul.{overload}", _multiply) for overload in ("Tensor", "Scalar")),
@@ -336,11 +253,14 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.fmod.Scalar", _same("fmod")),
     Rule("aten.pow.Tensor_Scalar", _power),
     Rule("aten.pow.Tensor_Tensor", _same("pow")),
-    Rule("aten.pow.Scalar", _scalar_power),
     Rule("aten.square.default", _same("square")),
     Rule("aten.bitwise_and.Tensor", _logical("logical_and")),
     Rule("aten.bitwise_or.Tensor", _logical("logical_or")),
     Rule("aten.bitwise_not.default", _logical("logical_not")),
+    Rule("aten.bitwise_xor.Tensor", _logical("not_equal")),
+    Rule("aten.logical_xor.default", _exclusive),
+    Rule("aten.fmax.default", _either("maximum")),
+    Rule("aten.fmin.default", _either("minimum")),
     Rule("aten.gelu.default", _gelu),
     Rule("aten.clamp.default", _clamp),
     Rule("aten.clamp.Tensor", _clamp),
@@ -363,21 +283,6 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.where.ScalarOther", _where),
     Rule("aten.where.ScalarSelf", _where),
     Rule("aten.where.Scalar", _where),
-    Rule("aten.log1p.default", _log1p),
-    Rule("aten.expm1.default", _expm1),
-    Rule("aten.log2.default", _log_base(2)),
-    Rule("aten.log10.default", _log_base(10)),
-    Rule("aten.exp2.default", _exp2),
-    Rule("aten.sinh.default", _hyperbolic(-1)),
-    Rule("aten.cosh.default", _hyperbolic(1)),
-    Rule("aten.tan.default", _tan),
-    Rule("aten.atan.default", _atan),
-    Rule("aten.asin.default", _asin),
-    Rule("aten.acos.default", _acos),
-    Rule("aten.erfc.default", _erfc),
-    Rule("aten.round.default", _round),
-    Rule("aten.isnan.default", _isnan),
-    Rule("aten.isinf.default", _isinf),
     Rule("aten.leaky_relu.default", _leaky_relu),
     Rule("aten.rrelu_with_noise_functional.default", _random_relu),
     Rule("aten.elu.default", _elu),

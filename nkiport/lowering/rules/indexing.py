@@ -1,12 +1,14 @@
 """Tensors read at places that other tensors give."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nkiport.contracts.graph import Node
-from nkiport.lowering.builder import Builder, Operand, cut, unsqueeze
-from nkiport.lowering.ir import Op, Use
+from nkiport.lowering.builder import Builder, align, broadcast, permute, unsqueeze
+from nkiport.lowering.ir import Op, Shape, Use, literal, size_of
 from nkiport.lowering.rules.made import span
-from nkiport.lowering.rules.rule import Result, Rewrite, Rule
+from nkiport.lowering.rules.rule import Result, Rule
 
 
 def _rows(b: Builder, table: Use, places: Use, name: str) -> Use:
@@ -69,13 +71,97 @@ def _index(b: Builder, node: Node, x: Use, places: Sequence[Use | None]) -> Resu
     if len(given) == 1:
         return _by_places(b, node, x, *given[0])
     if not _apart([each for _, each in given], [axis for axis, _ in given]):
-        raise NotImplementedError(f"{node.name}: {len(given)} index tensors, element by element")
+        return _one_by_one(b, node, x, places)
     for axis, each in given:
         line = b.view(each, (-1,))
         shape = (*x.shape[:axis], line.shape[0], *x.shape[axis + 1 :])
         inner = node.model_copy(update={"name": f"{node.name}_axis{axis}", "shape": shape})
         x = _by_places(b, inner, x, axis, line)
     return x
+
+
+def _one_by_one(b: Builder, node: Node, x: Use, places: Sequence[Use | None]) -> Result:
+    """Each element of the index tensors is a row of a table of what the axes left over hold."""
+    chosen = Chosen.of(x, places)
+    rows = _rows(b, chosen.table(b, x), chosen.address(b), node.name)
+    return chosen.back(b.view(rows, (*chosen.shape, *chosen.rest)))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Axes that index tensors name, and how their elements lie in the result.
+
+    The result has the index tensors' common shape in the place of the axes, or in front of all
+    others where the axes do not follow each other.
+    """
+
+    axes: tuple[int, ...]
+    others: tuple[int, ...]
+    sizes: Shape
+    """Sizes of the chosen axes."""
+    rest: Shape
+    places: tuple[Use, ...]
+    shape: Shape
+    """What the index tensors broadcast to."""
+
+    @staticmethod
+    def of(x: Use, places: Sequence[Use | None]) -> "Chosen":
+        """Of the index tensors of a call, one for each axis or None."""
+        axes = tuple(axis for axis, each in enumerate(places) if each is not None)
+        others = tuple(axis for axis in range(len(x.dims)) if axis not in axes)
+        given = tuple(each for each in places if each is not None)
+        shape = tuple(size_of(dim) for dim in broadcast([each.dims for each in given]))
+        return Chosen(
+            axes, others, tuple(x.shape[a] for a in axes), tuple(x.shape[a] for a in others),
+            given, shape,
+        )  # fmt: skip
+
+    def table(self, b: Builder, x: Use) -> Use:
+        """The values as rows (chosen axes together, the others together)."""
+        moved = permute(x, (*self.axes, *self.others))
+        return b.view(b.dense(moved), (math.prod(self.sizes), math.prod(self.rest)))
+
+    def address(self, b: Builder) -> Use:
+        """The row of each element of the index tensors (N,), as int32."""
+        total: Use | None = None
+        dims = tuple(map(literal, self.shape))
+        for place, size, step in zip(self.places, self.sizes, _steps(self.sizes), strict=True):
+            counted = _counted(b, place, size)
+            term = b.part("along", "mul", counted, float(step))
+            total = term if total is None else b.part("address", "add", total, term)
+        assert total is not None  # noqa: S101 - one index tensor at least
+        whole = b.elementwise("cast", align(total, dims), dtype="int32", name=f"{b.node}_place")
+        return b.view(whole, (-1,))
+
+    @property
+    def order(self) -> list[int]:
+        """Where the axes of (index shape, others) go in the result."""
+        deep, first = len(self.shape), self.axes[0]
+        together = self.axes == tuple(range(first, first + len(self.axes)))
+        before = first if together else 0
+        own = list(range(deep))
+        over = list(range(deep, deep + len(self.others)))
+        return [*over[:before], *own, *over[before:]]
+
+    def back(self, use: Use) -> Use:
+        """(index shape, others) in the order of the result."""
+        return permute(use, self.order)
+
+    def forth(self, use: Use) -> Use:
+        """The result's order as (index shape, others)."""
+        order = self.order
+        return permute(use, [order.index(at) for at in range(len(order))])
+
+
+def _steps(sizes: Shape) -> Shape:
+    """How far apart neighbours of each axis lie, of one element too."""
+    return tuple(math.prod(sizes[axis + 1 :]) for axis in range(len(sizes)))
+
+
+def _counted(b: Builder, line: Use, size: int) -> Use:
+    """Places from the start, where some count from the end."""
+    behind = b.part("from_end", "add", line, float(size))
+    return b.part("counted", "where", b.part("negative", "less", line, 0.0), behind, line)
 
 
 def _apart(places: Sequence[Use], axes: Sequence[int]) -> bool:
@@ -91,39 +177,9 @@ def _apart(places: Sequence[Use], axes: Sequence[int]) -> bool:
 
 
 def _by_places(b: Builder, node: Node, x: Use, axis: int, line: Use) -> Use:
-    size = x.shape[axis]
-    behind = b.part("from_end", "add", line, float(size))
-    whole = b.part("counted", "where", b.part("negative", "less", line, 0.0), behind, line)
+    whole = _counted(b, line, x.shape[axis])
     flat = b.view(b.elementwise("cast", whole, dtype="int32", name=f"{b.node}_place"), (-1,))
     return taken(b, node, x, axis, flat)
-
-
-def _scatter(join: str) -> Rewrite:
-    """Each place of the axis in its turn: where it is named, the new value stands or is joined."""
-
-    def rewrite(
-        b: Builder, node: Node, x: Use, axis: int, places: Use, source: Operand, **_: object
-    ) -> Result:
-        count = places.shape[axis]
-        if count > MOST_PLACES:
-            raise NotImplementedError(f"{node.name}: {count} places; at most {MOST_PLACES}")
-        axis %= len(x.dims)
-        others = [at for at in range(len(x.dims)) if at != axis]
-        if any(places.shape[at] != x.shape[at] for at in others):
-            raise NotImplementedError(f"{node.name}: places for a part of the other axes")
-        line = unsqueeze(span(b, x.shape[axis]), others)
-        for turn in range(count):
-            here = b.part("here", "equal", line, cut(places, axis, turn, 1))
-            value = cut(source, axis, turn, 1) if isinstance(source, Use) else source
-            new = value if join == "put" else b.part("joined", join, x, value)
-            x = b.part("put", "where", here, new, x)
-        return b.elementwise("copy", x, dtype=node.dtype)
-
-    return rewrite
-
-
-MOST_PLACES = 16
-"""An operation for each: beyond this a sparse write would be the better way."""
 
 
 def _one_hot(b: Builder, node: Node, places: Use, classes: int) -> Result:
@@ -138,8 +194,5 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.gather.default", _gather),
     Rule("aten.index.Tensor", _index),
     Rule("aten._unsafe_index.Tensor", _index),
-    Rule("aten.scatter.src", _scatter("put")),
-    Rule("aten.scatter.value", _scatter("put")),
-    Rule("aten.scatter_add.default", _scatter("add")),
     Rule("aten.one_hot.default", _one_hot),
 )

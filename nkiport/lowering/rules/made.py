@@ -1,8 +1,8 @@
 """Tensors that are made of nothing, and tensors that are put together from others."""
 
 import math
-from collections.abc import Sequence
-from itertools import accumulate, groupby
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from nkiport.contracts.base import DType
@@ -157,20 +157,45 @@ def _as_use(b: Builder, use: Use, dtype: DType) -> Use:
 
 
 def _numbers(b: Builder, node: Node, values: Sequence[Literal]) -> Result:
-    """A tensor that the program writes out, in row-major order; equal neighbours are one piece."""
+    """A tensor that the program writes out, in row-major order.
+
+    Neighbours that are equal, or that rise by 1, are one piece.
+    """
     flat = [float(each) for each in values]
     if len(set(flat)) == 1:
         return filled(b, node.shape, flat[0], node.dtype)
-    runs = [(key, len(list(group))) for key, group in groupby(flat)]
+    runs = list(_number_runs(flat))
     if len(runs) > MOST_PIECES:
         raise NotImplementedError(f"{node.name}: {len(runs)} numbers; at most {MOST_PIECES}")
-    starts = accumulate((count for _, count in runs[:-1]), initial=0)
-    parts = [(value, (at, count)) for (value, count), at in zip(runs, starts, strict=True)]
+    rising = [flat[at] for at, count, rises in runs if rises]
+    parts: list[tuple[Operand, Sequence[int]]] = []
+    if rising:
+        low, high = min(rising), max(flat[at] + n - 1 for at, n, rises in runs if rises)
+        line = span(b, int(high - low) + 1, low, 1, b.kind(node.dtype))
+    for at, count, rises in runs:
+        box = cut(line, 0, int(flat[at] - low), count) if rises else flat[at]
+        parts.append((box, (at,) if rises else (at, count)))
     return b.view(assemble(b, node, (len(flat),), parts), node.shape)
 
 
-MOST_PIECES = 64
-"""Each number is a write of its own: beyond this a tensor should be an input."""
+def _number_runs(flat: Sequence[float]) -> Iterator[tuple[int, int, bool]]:
+    """Where each run of equal numbers, or of numbers that rise by 1, starts; its length; which."""
+    at = 0
+    while at < len(flat):
+        same, rise = (_run(flat, at, step) for step in (0, 1))
+        yield at, max(same, rise), rise > same
+        at += max(same, rise)
+
+
+def _run(flat: Sequence[float], at: int, step: int) -> int:
+    count = 1
+    while at + count < len(flat) and flat[at + count] == flat[at] + count * step:
+        count += 1
+    return count
+
+
+MOST_PIECES = 256
+"""Each run is a write of its own: beyond this a tensor should be an input."""
 
 
 def _select_scatter(b: Builder, node: Node, x: Use, source: Use, axis: int, index: int) -> Result:

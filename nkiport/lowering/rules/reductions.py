@@ -64,10 +64,19 @@ def _vector_norm(
         total = b.reduce("sum", square, _axes(axes), keepdim=keepdim, name=f"{node.name}_sum")
         return b.elementwise("sqrt", total, dtype=node.dtype)
     kinds = {1: "sum", math.inf: "max", -math.inf: "min"}
-    if order not in kinds:
-        raise NotImplementedError(f"{node.name}: a vector norm of order {order}")
     size = b.part("abs", "abs", x)
-    return b.reduce(kinds[order], size, _axes(axes), keepdim=keepdim, dtype=node.dtype)
+    if order in kinds:
+        return b.reduce(kinds[order], size, _axes(axes), keepdim=keepdim, dtype=node.dtype)
+    if order == 0:
+        there = b.part("there", "not_equal", size, 0.0)
+        return b.reduce("sum", there, _axes(axes), keepdim=keepdim, dtype=node.dtype)
+    grown = b.part("grown", "pow", size, float(order))
+    total = b.reduce("sum", grown, _axes(axes), keepdim=keepdim, name=f"{node.name}_sum")
+    return b.elementwise("pow", total, 1 / order, dtype=node.dtype)
+
+
+def _distance(b: Builder, node: Node, x: Use, y: Use, order: float = 2) -> Result:
+    return _vector_norm(b, node, b.part("apart", "sub", x, y), order)
 
 
 def _argument(kind: str) -> Rewrite:
@@ -109,14 +118,12 @@ def _with_place(kind: str) -> Rewrite:
     return rewrite
 
 
-def _top(
+def top_by_turns(
     b: Builder, node: Node, x: Use, count: int, axis: int = -1, largest: bool = True,
     ordered: bool = True,
 ) -> Result:  # fmt: skip
     """The best values one after another, each struck out before the next is looked for."""
     del ordered  # in order is allowed where order does not matter
-    if count > MOST_TURNS:
-        raise NotImplementedError(f"{node.name}: the {count} best values; at most {MOST_TURNS}")
     kind, worst = ("max", -math.inf) if largest else ("min", math.inf)
     rank = len(x.dims)
     places = unsqueeze(span(b, x.shape[axis]), [a for a in range(rank) if a != axis % rank])
@@ -137,10 +144,6 @@ def _joined(b: Builder, node: Node, parts: list[Use], axis: int) -> Use:
     rank = len(node.shape)
     places = [[n if at == axis % rank else 0 for at in range(rank)] for n in range(len(parts))]
     return assemble(b, node, node.shape, list(zip(parts, places, strict=True)))
-
-
-MOST_TURNS = 16
-"""A kernel for each turn: beyond this sorting would be the better way."""
 
 
 def _scan(kind: str) -> Rewrite:
@@ -208,7 +211,6 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.min.dim", _with_place("min")),
     Rule("aten.argmax.default", _argument("max")),
     Rule("aten.argmin.default", _argument("min")),
-    Rule("aten.topk.default", _top),
     Rule("aten.any.default", _truth("max")),
     Rule("aten.any.dim", _truth("max")),
     Rule("aten.any.dims", _truth("max")),
@@ -224,4 +226,5 @@ RULES: tuple[Rule, ...] = (
     Rule("aten.var.dim", _old_var),
     Rule("aten.var_mean.correction", _var_mean),
     Rule("aten.linalg_vector_norm.default", _vector_norm),
+    Rule("aten.dist.default", _distance),
 )

@@ -3,10 +3,10 @@
 from typing import Any
 
 from nkiport.contracts.graph import Node
-from nkiport.lowering.builder import Builder, permute, unsqueeze
+from nkiport.lowering.builder import Builder, cut, permute, unsqueeze
 from nkiport.lowering.ir import Use
 from nkiport.lowering.rules.made import span
-from nkiport.lowering.rules.reductions import running
+from nkiport.lowering.rules.reductions import running, top_by_turns
 from nkiport.lowering.rules.rule import Result, Rewrite, Rule
 
 MOST_COMPARED = 1024
@@ -65,6 +65,25 @@ def _sort(
     return value, index
 
 
+def _top(
+    b: Builder, node: Node, x: Use, count: int, axis: int = -1, largest: bool = True,
+    *_: object,
+) -> Result:  # fmt: skip
+    """Few are found one after another, many by sorting."""
+    if count <= MOST_TURNS:
+        return top_by_turns(b, node, x, count, axis, largest)
+    found = _sort(b, node, x, axis, largest)
+    assert isinstance(found, tuple)  # noqa: S101 - values and places
+    values, places = found
+    assert isinstance(values, Use)  # noqa: S101
+    assert isinstance(places, Use)  # noqa: S101
+    return cut(values, axis, 0, count), cut(places, axis, 0, count)
+
+
+MOST_TURNS = 16
+"""A kernel for each turn: beyond this sorting is the better way."""
+
+
 def _kth(b: Builder, node: Node, x: Use, place: int, axis: int) -> Result:
     rows, _ = _rows(b, x, axis)
     here = b.part("here", "equal", _ranks(b, rows), float(place))
@@ -108,6 +127,7 @@ def _stable(b: Builder, node: Node, x: Use, *rest: Any, **more: Any) -> Result:
 RULES: tuple[Rule, ...] = (
     Rule("aten.sort.default", _sort),
     Rule("aten.sort.stable", _stable),
+    Rule("aten.topk.default", _top),
     Rule("aten.kthvalue.default", _kth_value),
     Rule("aten.median.dim", _median),
     Rule("aten.median.default", _median),

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from nkiport.contracts.graph import Node
-from nkiport.lowering.builder import Builder, cut, permute, unsqueeze
+from nkiport.lowering.builder import Builder, cut, expand, permute, unsqueeze
 from nkiport.lowering.ir import Op, Piece, Shape, Use, Window, dense_strides, literal
-from nkiport.lowering.rules.made import assemble, filled, pad
+from nkiport.lowering.rules.made import assemble, filled, pad, span
 from nkiport.lowering.rules.places import places_of_largest
 from nkiport.lowering.rules.rule import Result, Rewrite, Rule
 
@@ -207,6 +207,39 @@ def _adapted(b: Builder, node: Node, x: Use, axis: int, size: int, op: str) -> U
     return assemble(b, inner, shape, list(zip(means, places, strict=True)))
 
 
+def _adaptive_largest(b: Builder, node: Node, x: Use, wanted: Sequence[int]) -> Result:
+    """The values, and where each was found first, counted row by row through the image."""
+    rank = len(wanted)
+    image = x.shape[len(x.dims) - rank :]
+    line = b.view(span(b, math.prod(image)), image)
+    place = expand(unsqueeze(line, range(len(x.dims) - rank)), x.shape)
+    for axis, size in zip(range(len(x.dims) - rank, len(x.dims)), wanted, strict=True):
+        value = _adapted(b, node, x, axis, size, "max")
+        place = _adapted_place(b, node, (x, place), value, axis)
+        x = value
+    found = b.elementwise("cast", place, dtype="int64", name=f"{node.name}_index")
+    return b.elementwise("copy", x, dtype=node.dtype), found
+
+
+def _adapted_place(b: Builder, node: Node, pair: tuple[Use, Use], value: Use, axis: int) -> Use:
+    """The smallest place, which comes first, of those where the largest value stands."""
+    have, size = pair[0].shape[axis], value.shape[axis]
+    if have == size:
+        return pair[1]
+    bounds = [(i * have // size, -(-(i + 1) * have // size)) for i in range(size)]
+    found = []
+    for i, (start, end) in enumerate(bounds):
+        part, where = (cut(each, axis, start, end - start) for each in pair)
+        best = b.part("is_best", "equal", part, cut(value, axis, i, 1))
+        here = b.part("here", "where", best, where, math.inf)
+        found.append(b.reduce("min", here, [axis], keepdim=True, name=f"{b.node}_place{axis}"))
+    at = [tuple(i if a == axis else 0 for a in range(len(value.dims))) for i in range(size)]
+    inner = node.model_copy(
+        update={"name": f"{node.name}_place{axis}", "shape": value.shape, "dtype": "float32"}
+    )
+    return assemble(b, inner, value.shape, list(zip(found, at, strict=True)))
+
+
 def _unfolded(b: Builder, _node: Node, x: Use, axis: int, size: int, step: int) -> Result:
     """Windows along an axis as a new last axis; they are read where they lie."""
     axis %= len(x.dims)
@@ -227,6 +260,6 @@ RULES: tuple[Rule, ...] = (
     *(Rule(f"aten.avg_pool{n}d.default", _pool("sum")) for n in (1, 2, 3)),
     *(Rule(f"aten._adaptive_avg_pool{n}d.default", _adaptive("mean")) for n in (2, 3)),
     *(Rule(f"aten.adaptive_avg_pool{n}d.default", _adaptive("mean")) for n in (1, 2, 3)),
-    *(Rule(f"aten.adaptive_max_pool{n}d.default", _adaptive("max")) for n in (1, 2, 3)),
+    *(Rule(f"aten.adaptive_max_pool{n}d.default", _adaptive_largest) for n in (1, 2, 3)),
     Rule("aten.unfold.default", _unfolded),
 )

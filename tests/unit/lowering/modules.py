@@ -54,6 +54,13 @@ def replaced(x):
     return x
 
 
+def masked(x, mask, row):
+    x = x.clone()
+    x[mask] = 0.5
+    x[:, row > 0] = -1.0
+    return x
+
+
 def collected(x):
     out = torch.empty(2, 3)
     for row in range(2):

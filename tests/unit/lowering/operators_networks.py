@@ -13,6 +13,21 @@ CASES = {
         lambda: lambda x: torch.asin(x) - torch.acos(-x),
         lambda: torch.linspace(-1, 1, 21).reshape(3, 7),
     ),
+    "hyper": (
+        lambda: lambda x: torch.asinh(x) + torch.atanh(x.clamp(-0.9, 0.9)) + torch.acosh(1 + x * x),
+        lambda: values(4, 9) * 10,
+    ),
+    "angles": (
+        lambda: lambda y, x: torch.atan2(y, x) + torch.hypot(x, y) + torch.copysign(x, y),
+        lambda: torch.tensor([0.0, 0.0, 1.0, -1.0, 2.0, -3.0]),
+        lambda: torch.tensor([0.0, -2.0, 0.0, 0.0, -5.0, 0.1]),
+    ),
+    "either": (
+        lambda: lambda x, y: torch.fmax(x, y) - torch.fmin(x, y) + torch.logical_xor(x > 0, y > 0),
+        lambda: values(4, 9),
+        lambda: values(4, 9),
+    ),
+    "round_to": (lambda: lambda x: torch.round(x, decimals=2), lambda: values(4, 9)),
     "rrelu": (lambda: nn.RReLU().eval(), lambda: values(4, 9)),
     "softplus": (lambda: nn.Softplus(), lambda: values(4, 9) * 10),
     "mish": (lambda: nn.Mish(), lambda: values(4, 9)),

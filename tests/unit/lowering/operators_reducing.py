@@ -17,6 +17,12 @@ CASES = {
     "argmin_all": (lambda: lambda x: x.argmin(), lambda: values(4, 5)),
     "max_idx": (lambda: lambda x: x.max(1), lambda: values(4, 5, 6)),
     "topk": (lambda: lambda x: x.topk(3, -1), lambda: values(6, 10)),
+    "topk_many": (lambda: lambda x: x.topk(20, 1, largest=False), lambda: values(4, 33, 2)),
+    "norms": (
+        lambda: lambda x: (x.norm(3, 1), x.norm(0.5, (0, 2)), x.round().norm(0, 1)),
+        lambda: values(4, 5, 6),
+    ),
+    "dist": (lambda: lambda x, y: torch.dist(x, y, 1), lambda: values(4, 5), lambda: values(4, 5)),
     "cumsum": (lambda: lambda x: x.cumsum(1), lambda: values(4, 50)),
     "cumsum0": (lambda: lambda x: x.cumsum(0), lambda: values(40, 5)),
     "cumsum_long": (lambda: lambda x: x.cumsum(1), lambda: values(3, 5000)),

@@ -119,6 +119,14 @@ CASES = {
     "adaptive1": (lambda: nn.AdaptiveAvgPool2d(1), lambda: values(2, 3, 9, 8)),
     "adaptive": (lambda: nn.AdaptiveAvgPool2d((3, 5)), lambda: values(2, 3, 9, 8)),
     "adaptivemax": (lambda: nn.AdaptiveMaxPool2d((3, 4)), lambda: values(2, 3, 9, 8)),
+    "adaptivemax_where": (
+        lambda: nn.AdaptiveMaxPool2d((3, 4), return_indices=True),
+        lambda: values(2, 3, 9, 6).round(),
+    ),
+    "maxunpool": (
+        lambda: lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
+        lambda: values(2, 3, 6, 8),
+    ),
     "avgpool_ceil": (lambda: nn.AvgPool2d(3, 2, 1, ceil_mode=True), lambda: values(2, 3, 9, 8)),
     "avgpool_ceil1": (lambda: nn.AvgPool1d(3, 2, 0, ceil_mode=True), lambda: values(2, 3, 8)),
 }
