@@ -184,8 +184,8 @@ def _exported(run: Runnable) -> Any:
 
 def _decompositions() -> Any:
     """PyTorch's own, and one that it leaves to backends."""
-    table = torch.export.default_decompositions()
-    table |= get_decompositions([torch.ops.aten.grid_sampler_2d.default])
+    table: Any = torch.export.default_decompositions()
+    table.update(get_decompositions([torch.ops.aten.grid_sampler_2d.default]))
     return table
 
 

@@ -167,8 +167,8 @@ def test_an_operator_without_a_rule_is_named():
 def test_a_result_that_no_rule_gives_is_named():
     d = Draft()
     x = d.input("x", 1, 1, 4, 4)
-    y = d.call("adaptive_max_pool2d.default", x, (2, 2), shape=(1, 1, 2, 2))
-    with pytest.raises(UnsupportedGraph, match=r"result 1 of adaptive_max_pool2d"):
+    y = d.call("adaptive_avg_pool2d.default", x, (2, 2), shape=(1, 1, 2, 2))
+    with pytest.raises(UnsupportedGraph, match=r"result 1 of adaptive_avg_pool2d"):
         lower(d.graph(Ref(ref=y.ref, index=1)), name="x")
 
 
