@@ -16,13 +16,14 @@ from nkiport.lowering.kernel import Body, Launch, axes
 from nkiport.lowering.matmul import parameter_of, side_of
 from nkiport.lowering.select import DTYPES, number, select
 from nkiport.lowering.step import Step
+from nkiport.lowering.weighing import room, turn, weigh
 from nkiport.lowering.writer import Writer
 
 NAMES = frozenset(
     {"depth", "width", "KEYS", "N_TILE", "D_TILE", "key_tiles", "n_tiles", "i_q", "i_k", "i_j",
      "i_d", "i_e", "i_w", "i_c", "queries", "keys", "values", "scores", "weights", "turned",
      "strip", "acc", "bank", "i_b", "F",
-     "own", "many", "TURNS", "i_s", "g", "h"}
+     "own", "many", "TURNS", "i_s", "g", "h", "s", "t"}
 )  # fmt: skip
 """What the kernel names itself, besides what every kernel does."""
 
@@ -108,8 +109,8 @@ def _tiles(made: Chained) -> None:
     write.line("i_p, i_q = nl.arange(P)[:, None], nl.arange(P)[None, :]")
     write.line("i_k, i_j = nl.arange(KEYS)[:, None], nl.arange(KEYS)[None, :]")
     write.line("i_e, i_d = nl.arange(D_TILE)[:, None], nl.arange(D_TILE)[None, :]")
-    if made.heads > 1:
-        write.line(f"i_s = nl.arange({made.heads} * D_TILE)[:, None]")
+    if made.stack > 1:
+        write.line(f"i_s = nl.arange({made.down})[:, None]")
     write.line("i_f = nl.arange(N_TILE)[None, :]")
     write.comment("So many turned tiles of weights leave PSUM together.")
     write.line(f"TURNS = {made.together}")
@@ -143,16 +144,23 @@ def _batch(made: Chained, level: int) -> None:
 def _rows(made: Chained) -> None:
     """One tile of rows after another."""
     write = made.writer
+    if made.heads > 1:
+        write.comment("Heads take each step together: engines that would wait have another's work.")
     loop = "static_range(rows // P)" if made.causal else "affine_range(math.ceil(rows / P))"
     with write.block(f"for m in nl.{loop}:"):
         write.line("row = m * P + i_p")
         if made.causal:
             _seen(made)
         bring_queries(made)
+        room(made)
+        with nest(write, made.each_head):
+            if made.loads_by_head:
+                made.name_head()
+            _scores(made)
+            weigh(made)
+        turn(made)
         with nest(write, made.each_head):
             made.name_head()
-            _scores(made)
-            _weights(made)
             _product(made)
 
 
@@ -182,8 +190,8 @@ def _scores(made: Chained) -> None:
         write.line("col = n * N_TILE + i_f" if _banks(made) else "col = i_f")
         write.line(f"acc = nl.zeros((P, {body.width}), dtype=nl.float32, buffer=nl.psum)")
         for part in range(made.parts):
-            operands = [f"{side}[{made.depth}, {part}, {at}]" for side, at in SIDES]
-            write.call("acc += nisa.nc_matmul(", operands)
+            query, key = (made.depth(side, part) for side in (made.query, made.key))
+            write.call("acc += nisa.nc_matmul(", [f"queries[{query}, i_q]", f"keys[{key}, col]"])
         into = "" if made.in_psum else "scores[i_p, col]"
         _after(made, body, base, "col", tail=made.ragged_keys, into=into)
     if made.causal:
@@ -192,9 +200,6 @@ def _scores(made: Chained) -> None:
         told = [f"on_false_value={number(made.plan.chain.hidden or 0.0)}"]
         shown = ["pred=i_p >= i_q", "on_true_tile=scores[i_p, own]", *told]
         write.call("scores[i_p, own] = nisa.affine_select(", shown)
-
-
-SIDES = (("queries", "i_q"), ("keys", "col"))
 
 
 def _banks(made: Chained) -> str:
@@ -238,79 +243,20 @@ def _write(body: Body, step: Step, into: str) -> None:
     body.writer.call(f"{into} = {step.function}(", text)
 
 
-def _weights(made: Chained) -> None:
-    """The row operations, on whole rows."""
-    body, group = made.weight, made.weight.group
-    own = {op.name for op in group.ops}
-    for name in group.results:
-        if name not in own:
-            body.tiles[name] = "acc" if made.in_psum else "scores[i_p, i_c]"
-    for op in group.ops:
-        body.tiles[op.name] = body.alias(op) or op.name
-    steps = {step.op.name: step for step in select(group, body.tiles, "cols")}
-    held = {access for kernel, access in made.hoisted if kernel is body}
-    for op in group.ops:
-        for use in op.uses:
-            access = group.reads.get(use)
-            if access is not None and access not in held:
-                body.load(access, columns="i_c", tail=False)
-                held.add(access)
-        if op.name in steps:
-            body.step(steps[op.name])
-
-
 def _product(made: Chained) -> None:
-    """Turn the weights, multiply, do what follows, and store."""
+    """Multiply, do what follows, and store."""
     write, body = made.writer, made.value
     base = body.group.base
     assert base  # noqa: S101 - the group is built on a product
-    _turn_weights(made, base)
     write.line("acc = nl.zeros((P, width), dtype=nl.float32, buffer=nl.psum)")
     with write.block("for j in nl.affine_range(key_tiles):"):
-        right = f"values[{made.values_at}]"
-        write.call("acc += nisa.nc_matmul(", ["turned[i_k, j * P + i_q]", right])
+        at = "(h * key_tiles + j)" if made.heads > 1 else "j"
+        operands = [f"turned[i_k, {at} * P + i_q]", f"values[{made.values_at}]"]
+        write.call("acc += nisa.nc_matmul(", operands)
     for name in made.weight.group.stored:
         body.tiles[name] = made.weight.tiles[name]
     _after(made, body, base, "i_w", tail=False, into="")
     _store(made, base)
-
-
-def _turn_weights(made: Chained, base: Op) -> None:
-    """The weights with their keys on the partitions."""
-    write = made.writer
-    name = base.uses[0].value
-    tile = made.weight.tiles[name]
-    kind = DTYPES[made.weight.program.dtype_of(name)]
-    ragged = made.ragged_rows or made.ragged_keys
-    if ragged:
-        write.comment("Zeros stand where the last tile of keys, or of rows, ends early.")
-        write.line(f"weights = nl.zeros((P, key_tiles * KEYS), dtype={kind})")
-        mask = ["mask=row < rows"] if made.ragged_rows else []
-        write.call("weights[i_p, i_c] = nl.copy(", [tile, *mask])
-        tile = "weights"
-    elif kind != "nl.float32" or not tile.isidentifier():
-        write.line(f"weights = nl.copy({tile}, dtype={kind})")
-        tile = "weights"
-    write.line(f"turned = nl.ndarray((KEYS, key_tiles * P), dtype={kind})")
-    engine = "scalar" if made.vector_adds else "vector"
-    with nest(write, *_bank_loop(made)):
-        if made.causal:
-            write.line("many = min(TURNS, key_tiles - b * TURNS)")
-            write.line("i_b = nl.arange(many * P)[None, :]")
-        many = "many" if made.causal else "TURNS"
-        write.line(f"bank = nl.ndarray((KEYS, {many} * P), dtype={kind}, buffer=nl.psum)")
-        with write.block(f"for j in nl.affine_range({many}):"):
-            given = f"{tile}[i_p, (b * TURNS + j) * KEYS + i_j]"
-            write.call("bank[i_k, j * P + i_q] = nisa.nc_transpose(", [given])
-        told = ["bank", f"engine=nisa.{engine}_engine"]
-        write.call("turned[i_k, b * TURNS * P + i_b] = nisa.tensor_copy(", told)
-
-
-def _bank_loop(made: Chained) -> list[str]:
-    """The loop over the banks in which weights are turned."""
-    if made.causal:
-        return ["for b in nl.static_range(math.ceil(key_tiles / TURNS)):"]
-    return ["for b in nl.affine_range(key_tiles // TURNS):"]
 
 
 def _store(made: Chained, base: Op) -> None:

@@ -299,8 +299,9 @@ def _bytes(chain: Chain, target: Target) -> int:
     depth = base.uses[0].shape[-1] if base else 0
     tiles = math.ceil(keys / target.partitions)
     parts = math.ceil(depth / target.partitions)
-    values = tiles * width * heads_together(chain, target)
-    held = parts * keys + values + tiles * min(rows, target.partitions)
+    stack, heads = _together(chain, target)
+    turned = tiles * min(rows, target.partitions)
+    held = heads // stack * parts * keys + heads * (tiles * width + turned + keys)
     shared = sum(a.strides[-2] == 0 for a in {*chain.scores.reads.values()})
     wide = (most_alive(chain.weights) + 1 + shared) * keys
     small = (len(chain.ops) + 4) * target.moving_fmax
@@ -316,8 +317,10 @@ class ChainPlan:
     keys: int
     columns: int
     depth: int
+    stack: int = 1
+    """How many elements of the last batch dimension lie beside each other on the partitions."""
     heads: int = 1
-    """How many elements of the last batch dimension are turned together."""
+    """How many of them are worked on together, step by step, so that all engines have work."""
 
 
 def plan_chain(chain: Chain, target: Target) -> ChainPlan:
@@ -325,28 +328,32 @@ def plan_chain(chain: Chain, target: Target) -> ChainPlan:
     *_, rows, keys = chain.scores.sizes
     base = chain.scores.base
     depth = base.uses[0].shape[-1] if base else 1
+    stack, heads = _together(chain, target)
     return ChainPlan(
         chain,
         even(rows, target.stationary_fmax),
         even(keys, target.partitions),
         even(keys, target.moving_fmax),
         even(depth, target.partitions),
-        heads_together(chain, target),
+        stack,
+        heads,
     )
 
 
-def heads_together(chain: Chain, target: Target) -> int:
-    """How many shallow heads fill the partitions: tiles begin at each 32 or 64 of them."""
+def _together(chain: Chain, target: Target) -> tuple[int, int]:
+    """How many heads lie beside each other on the partitions, and are worked on together.
+
+    Tiles begin at each 32 or 64 partitions. The scores of heads that are worked on together are no
+    longer than a row of PSUM, if there are more than fill the partitions.
+    """
     base = chain.scores.base
     if base is None or len(base.shape) < 3:  # noqa: PLR2004 - there is no batch
-        return 1
-    depth, heads = base.uses[0].shape[-1], base.shape[-3]
+        return 1, 1
     (q, k), near = base.uses, [base.uses[0].strides[-1], base.uses[1].strides[-2]]
-    if (
-        depth not in {32, 64}
-        or near != [1, 1]
-        or base.shape[-1] == 1
-        or not (q.strides[-3] and k.strides[-3])
-    ):
-        return 1
-    return math.gcd(heads, target.partitions // depth)
+    (*_, heads, _, keys), depth = base.shape, q.shape[-1]
+    if depth > target.partitions or not q.strides[-3]:
+        return 1, 1
+    shallow = depth in {32, 64} and near == [1, 1] and keys > 1 and k.strides[-3]
+    stack = math.gcd(heads, target.partitions // depth) if shallow else 1
+    most = max(1, target.moving_fmax // (keys * stack))
+    return stack, stack * next(n for n in range(most, 0, -1) if heads // stack % n == 0)

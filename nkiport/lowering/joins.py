@@ -29,15 +29,15 @@ def joined(
     for step in steps:
         before = done.get(step.args[0]) if step.args else None
         one = None
-        if before and counts[before.op.name] == 1 and before.op.name not in kept:
+        if before and counts[before.tile] == 1 and before.tile not in kept:
             one = next((made for rule in JOINS if (made := rule(before, step))), None)
             if one:
-                del done[before.op.name]
-        done[step.op.name] = one or step
+                del done[before.tile]
+        done[step.tile] = one or step
         if before and whole_rows and not one and (pair := _added_up(before, step)):
-            done[before.op.name], rest = pair
-            del done[step.op.name]
-            done |= {step.op.name: rest} if rest else {}
+            done[before.tile], rest = pair
+            del done[step.tile]
+            done |= {step.tile: rest} if rest else {}
     return tuple(done.values())
 
 
@@ -52,11 +52,12 @@ def _added_up(first: Step, then: Step) -> tuple[Step, Step | None] | None:
         given = first.kwargs
     else:
         return None
-    name = then.op.name if then.op.kind == "sum" else f"{then.op.name}_total"
-    made = (f"{name} = nl.ndarray((P, 1), dtype=nl.float32)",)
+    name = then.tile if then.op.kind == "sum" else f"{then.op.name}_total"
+    made = () if name == then.into else (f"{name} = nl.ndarray((P, 1), dtype=nl.float32)",)
     adds = (*given, ("reduce_op", "nl.add"), ("reduce_res", name))
-    both = Step(first.op, "nisa.activation_reduce", (), adds, made)
-    return both, (Step(then.op, "", (name,)) if then.op.kind == "mean" else None)
+    both = Step(first.op, "nisa.activation_reduce", (), adds, made, first.into)
+    total = replace(then, function="", args=(name,), kwargs=())
+    return both, (total if then.op.kind == "mean" else None)
 
 
 def _two_operations(first: Step, then: Step) -> Step | None:
@@ -64,7 +65,7 @@ def _two_operations(first: Step, then: Step) -> Step | None:
     if not (_single(first) and _single(then)):
         return None
     second = tuple((name.replace("0", "1"), value) for name, value in then.kwargs)
-    return Step(then.op, first.function, first.args, (*first.kwargs, *second))
+    return Step(then.op, first.function, first.args, (*first.kwargs, *second), into=then.into)
 
 
 def _scaled_activation(first: Step, then: Step) -> Step | None:
@@ -84,7 +85,7 @@ def _scaled_activation(first: Step, then: Step) -> Step | None:
     if options is None:
         return None
     args = (("op", then.function), ("data", first.args[0]), *options)
-    return Step(then.op, "nisa.activation", (), args)
+    return Step(then.op, "nisa.activation", (), args, into=then.into)
 
 
 def _single(step: Step) -> bool:

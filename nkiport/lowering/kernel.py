@@ -234,9 +234,9 @@ class Body:
             self.writer.line(line)
         if op.kind == "mean":
             total = f"{step.function}({', '.join(text)})" if step.function else text[0]
-            self.writer.call(f"{op.name} = nl.multiply(", [total, self.share(op)])
+            self.writer.call(f"{step.tile} = nl.multiply(", [total, self.share(op)])
         else:
-            self.writer.call(f"{op.name} = {step.function}(", text)
+            self.writer.call(f"{step.tile} = {step.function}(", text)
 
     def share(self, op: Op) -> str:
         """What a sum is multiplied by to be a mean."""

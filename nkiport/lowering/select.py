@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from nkiport.contracts.base import DType
 from nkiport.lowering.fusion import Group
@@ -34,6 +35,7 @@ CALLS: Mapping[str, str] = {
 }  # fmt: skip
 """Kind to call, where the call takes the operands as they are."""
 
+EMPTY: Mapping[str, str] = MappingProxyType({})
 VECTOR_BY_SCALAR = frozenset({"add", "sub", "mul", "maximum", "minimum"})
 """What ``nisa.tensor_scalar`` does with a whole tile and one number for each row."""
 
@@ -158,13 +160,18 @@ SELECTION: tuple[Callable[[Op, Scope], Step | None], ...] = (
 )  # fmt: skip
 
 
-def select(group: Group, tiles: Mapping[Use | str, str], width: str) -> tuple[Step, ...]:
-    """The calls of a group, in order; what is only another name for a tile has none."""
+def select(
+    group: Group, tiles: Mapping[Use | str, str], width: str, places: Mapping[str, str] = EMPTY
+) -> tuple[Step, ...]:
+    """The calls of a group, in order; what is only another name for a tile has none.
+
+    ``places`` are results that go into tiles that are there already.
+    """
     scope = Scope(group, tiles, width)
-    ops = [op for op in group.ops if tiles[op.name] == op.name]
+    ops = [op for op in group.ops if tiles[op.name] == places.get(op.name, op.name)]
     found = (next((s for rule in SELECTION if (s := rule(op, scope))), None) for op in ops)
     used = (scope.text(arg) for op in ops for arg in op.args if isinstance(arg, Use))
     kept = frozenset(tiles[name] for name in group.stored)
-    steps = [step for step in found if step]
+    steps = [replace(step, into=places.get(step.op.name, "")) for step in found if step]
     wide = frozenset(op.name for op in ops if group.results[op.name].strides[-1] != 0)
     return balanced(joined(steps, used, kept, whole_rows=width == "cols"), wide)

@@ -15,3 +15,10 @@ class Step:
     kwargs: tuple[tuple[str, str], ...] = ()
     before: tuple[str, ...] = ()
     """Lines that come first: tiles that the call writes besides its result."""
+    into: str = ""
+    """Where the result goes, if that is a place in a tile that is there already."""
+
+    @property
+    def tile(self) -> str:
+        """How others write the result."""
+        return self.into or self.op.name

@@ -68,6 +68,11 @@ def values(*shape):
     return torch.randn(*shape)
 
 
+def whole():
+    """Large whole numbers: scores of up to a million without a rounding error."""
+    return torch.randint(-32, 33, (2, 4, 96, 64)) * 32.0
+
+
 def heads(*shapes, function=plain):
     return (lambda: Called(function), *(lambda shape=shape: values(*shape) for shape in shapes))
 
@@ -77,6 +82,13 @@ CASES = {
     "four_heads_in_one_turn": heads(*[(2, 4, 50, 32)] * 3),
     "two_heads_in_one_turn": heads(*[(2, 4, 130, 64)] * 3),
     "causal_heads_in_one_turn": heads(*[(2, 2, 256, 64)] * 3, function=causal),
+    "heads_in_two_stacks": heads(*[(1, 8, 128, 64)] * 3),
+    "heads_in_two_ragged_stacks": heads(*[(2, 8, 53, 32)] * 3, (8, 53, 53), function=masked),
+    "causal_heads_in_two_stacks": heads(*[(1, 4, 128, 64)] * 3, function=causal),
+    "heads_of_one_key": heads((1, 8, 40, 128), (1, 2, 40, 128), (1, 2, 40, 128), function=grouped),
+    "half_in_stacks": heads(
+        *[(2, 4, 64, 64)] * 3, function=lambda *x: plain(*(each.bfloat16() for each in x))
+    ),
     "masks_of_heads_in_one_turn": heads(*[(2, 4, 40, 32)] * 3, (4, 1, 40), function=masked),
     "one_row": heads((2, 3, 1, 16), (2, 3, 50, 16), (2, 3, 50, 16)),
     "cross": heads((2, 2, 70, 32), (2, 2, 150, 32), (2, 2, 150, 24)),
@@ -106,6 +118,7 @@ CASES = {
     "half": heads(
         *[(2, 2, 40, 16)] * 3, function=lambda *x: plain(*(each.bfloat16() for each in x))
     ),
+    "large_scores": (lambda: Called(plain), whole, whole, lambda: values(2, 4, 96, 64)),
 }
 """Every one is a single kernel, whatever comes before and after."""
 

@@ -28,7 +28,7 @@ def bmm_4_kernel(q, k_, v):
     i_s = nl.arange(2 * D_TILE)[:, None]
     i_f = nl.arange(N_TILE)[None, :]
     # So many turned tiles of weights leave PSUM together.
-    TURNS = 4
+    TURNS = 2
     i_b = nl.arange(TURNS * P)[None, :]
     i_c = nl.arange(cols)[None, :]
     i_w = nl.arange(width)[None, :]
@@ -41,8 +41,8 @@ def bmm_4_kernel(q, k_, v):
             for h in nl.static_range(2):
                 o0 = g * 2 + h
                 strip[i_k, h * D_TILE + i_d] = nl.load(k_[o0, j * KEYS + i_k, i_d])
-            keys[i_s, 0, j * KEYS + i_j] = nisa.activation(
-                op=nl.copy, data=nisa.nc_transpose(strip)
+            keys[i_s, 0, j * KEYS + i_j] = nisa.tensor_copy(
+                nisa.nc_transpose(strip), engine=nisa.vector_engine
             )
         # The values, their keys on the partitions.
         values = nl.ndarray((KEYS, 2, key_tiles, width), dtype=nl.float32)
@@ -50,6 +50,7 @@ def bmm_4_kernel(q, k_, v):
             o0 = g * 2 + h
             for j in nl.affine_range(key_tiles):
                 values[i_k, h, j, i_w] = nl.load(v[o0, j * KEYS + i_k, i_w])
+        # Heads take each step together: engines that would wait have another's work.
         for m in nl.affine_range(math.ceil(rows / P)):
             row = m * P + i_p
             queries = nl.ndarray((2 * D_TILE, 1, P), dtype=nl.float32)
@@ -60,8 +61,9 @@ def bmm_4_kernel(q, k_, v):
             queries[i_s, 0, i_q] = nisa.activation(
                 op=nl.copy, data=nisa.nc_transpose(strip), scale=0.25
             )
+            weights = nl.ndarray((P, 2 * cols), dtype=nl.float32)
+            softmax_3_sum = nl.ndarray((P, 2), dtype=nl.float32)
             for h in nl.static_range(2):
-                o0 = g * 2 + h
                 scores = nl.ndarray((P, n_tiles * N_TILE), dtype=nl.float32)
                 for n in nl.affine_range(n_tiles):
                     col = n * N_TILE + i_f
@@ -71,29 +73,30 @@ def bmm_4_kernel(q, k_, v):
                     )
                     scores[i_p, col] = nisa.activation(op=nl.copy, data=acc)
                 softmax_3_max = nl.max(scores[i_p, i_c], axis=1, keepdims=True)
-                softmax_3_sum = nl.ndarray((P, 1), dtype=nl.float32)
-                softmax_3_exp = nisa.activation_reduce(
+                weights[i_p, h * cols + i_c] = nisa.activation_reduce(
                     op=nl.exp,
                     data=scores[i_p, i_c],
                     bias=nl.negative(softmax_3_max),
                     reduce_op=nl.add,
-                    reduce_res=softmax_3_sum,
+                    reduce_res=softmax_3_sum[i_p, h],
                 )
-                turned = nl.ndarray((KEYS, key_tiles * P), dtype=nl.float32)
-                for b in nl.affine_range(key_tiles // TURNS):
-                    bank = nl.ndarray((KEYS, TURNS * P), dtype=nl.float32, buffer=nl.psum)
-                    for j in nl.affine_range(TURNS):
-                        bank[i_k, j * P + i_q] = nisa.nc_transpose(
-                            softmax_3_exp[i_p, (b * TURNS + j) * KEYS + i_j]
-                        )
-                    turned[i_k, b * TURNS * P + i_b] = nisa.tensor_copy(
-                        bank, engine=nisa.vector_engine
+            turned = nl.ndarray((KEYS, 2 * key_tiles * P), dtype=nl.float32)
+            for b in nl.affine_range(2 * key_tiles // TURNS):
+                bank = nl.ndarray((KEYS, TURNS * P), dtype=nl.float32, buffer=nl.psum)
+                for j in nl.affine_range(TURNS):
+                    bank[i_k, j * P + i_q] = nisa.nc_transpose(
+                        weights[i_p, (b * TURNS + j) * KEYS + i_j]
                     )
+                turned[i_k, b * TURNS * P + i_b] = nisa.tensor_copy(bank, engine=nisa.vector_engine)
+            for h in nl.static_range(2):
+                o0 = g * 2 + h
                 acc = nl.zeros((P, width), dtype=nl.float32, buffer=nl.psum)
                 for j in nl.affine_range(key_tiles):
-                    acc += nisa.nc_matmul(turned[i_k, j * P + i_q], values[i_k, h, j, i_w])
+                    acc += nisa.nc_matmul(
+                        turned[i_k, (h * key_tiles + j) * P + i_q], values[i_k, h, j, i_w]
+                    )
                 bmm_4 = nisa.tensor_scalar(
-                    acc, op0=nl.multiply, operand0=nisa.reciprocal(softmax_3_sum)
+                    acc, op0=nl.multiply, operand0=nisa.reciprocal(softmax_3_sum[i_p, h])
                 )
                 nl.store(out[o0, row, i_w], bmm_4)
     return out
