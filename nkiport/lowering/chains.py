@@ -17,6 +17,8 @@ from nkiport.lowering.tiling import BUFFERS, FP32_BYTES, most_alive
 from nkiport.nki import Target
 
 Sizes = tuple[int, ...]
+TOGETHER = 4
+"""Heads that are worked on together at most: more only wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -343,8 +345,7 @@ def plan_chain(chain: Chain, target: Target) -> ChainPlan:
 def _together(chain: Chain, target: Target) -> tuple[int, int]:
     """How many heads lie beside each other on the partitions, and are worked on together.
 
-    Tiles begin at each 32 or 64 partitions. The scores of heads that are worked on together are no
-    longer than a row of PSUM, if there are more than fill the partitions.
+    Tiles begin at each 32 or 64 partitions. Long rows of scores are work enough by themselves.
     """
     base = chain.scores.base
     if base is None or len(base.shape) < 3:  # noqa: PLR2004 - there is no batch
@@ -355,5 +356,5 @@ def _together(chain: Chain, target: Target) -> tuple[int, int]:
         return 1, 1
     shallow = depth in {32, 64} and near == [1, 1] and keys > 1 and k.strides[-3]
     stack = math.gcd(heads, target.partitions // depth) if shallow else 1
-    most = max(1, target.moving_fmax // (keys * stack))
+    most = max(1, min(TOGETHER, 2 * target.moving_fmax // keys) // stack)
     return stack, stack * next(n for n in range(most, 0, -1) if heads // stack % n == 0)

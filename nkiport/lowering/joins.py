@@ -95,6 +95,30 @@ def _single(step: Step) -> bool:
 JOINS: tuple[Callable[[Step, Step], Step | None], ...] = (_two_operations, _scaled_activation)
 
 
+def negated(
+    steps: Sequence[Step], used: Iterable[str], kept: frozenset[str]
+) -> tuple[Step, ...]:
+    """The calls, with a maximum that is only subtracted negated as it is reduced, at no cost."""
+    counts = Counter(used)
+    shifts = {value: step for step in steps for key, value in step.kwargs if key == "bias"}
+    done = {step.tile: step for step in steps}
+    for step in steps:
+        shifted = shifts.get(f"nl.negative({step.tile})")
+        if step.function != "nl.max" or not shifted or step.into:
+            continue
+        if counts[step.tile] > 1 or step.tile in kept:
+            continue
+        name = f"{step.tile}_negative"
+        given = (("op", step.function), ("data", step.args[0]), ("axis", "1"), ("negate", "True"))
+        done[step.tile] = replace(
+            step, function="nisa.tensor_reduce", args=(), into=name,
+            kwargs=(*given, ("keepdims", "True")),
+        )  # fmt: skip
+        bias = tuple((k, name if k == "bias" else v) for k, v in shifted.kwargs)
+        done[shifted.tile] = replace(done[shifted.tile], kwargs=bias)
+    return tuple(done.values())
+
+
 def balanced(steps: Sequence[Step], wide: frozenset[str]) -> tuple[Step, ...]:
     """Products with one value a row move to the scalar engine while the vector engine has more.
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from nkiport.contracts.base import DType
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Literal, Op, Use
-from nkiport.lowering.joins import balanced, joined
+from nkiport.lowering.joins import balanced, joined, negated
 from nkiport.lowering.rules import ANCHORS, REDUCTIONS
 from nkiport.lowering.step import Step
 
@@ -170,8 +170,9 @@ def select(
     scope = Scope(group, tiles, width)
     ops = [op for op in group.ops if tiles[op.name] == places.get(op.name, op.name)]
     found = (next((s for rule in SELECTION if (s := rule(op, scope))), None) for op in ops)
-    used = (scope.text(arg) for op in ops for arg in op.args if isinstance(arg, Use))
+    used = [scope.text(arg) for op in ops for arg in op.args if isinstance(arg, Use)]
     kept = frozenset(tiles[name] for name in group.stored)
     steps = [replace(step, into=places.get(step.op.name, "")) for step in found if step]
     wide = frozenset(op.name for op in ops if group.results[op.name].strides[-1] != 0)
-    return balanced(joined(steps, used, kept, whole_rows=width == "cols"), wide)
+    calls = joined(steps, used, kept, whole_rows=width == "cols")
+    return balanced(negated(calls, used, kept) if width == "cols" else calls, wide)
