@@ -23,7 +23,7 @@ NAMES = frozenset(
     {"depth", "width", "KEYS", "N_TILE", "D_TILE", "key_tiles", "n_tiles", "i_q", "i_k", "i_j",
      "i_d", "i_e", "i_w", "i_c", "queries", "keys", "values", "scores", "weights", "turned",
      "strip", "acc", "bank", "i_b", "F",
-     "own", "many", "TURNS", "i_s", "g", "h", "s", "t"}
+     "own", "hidden", "many", "TURNS", "i_s", "g", "h", "s", "t"}
 )  # fmt: skip
 """What the kernel names itself, besides what every kernel does."""
 
@@ -122,6 +122,8 @@ def _tiles(made: Chained) -> None:
         write.line("i_p1 = nl.arange(1)[:, None]")
     if any(access.strides[-1] == 0 for access in lies):
         write.line("i_f1 = nl.arange(1)[None, :]")
+    if made.causal:
+        _hidden(made)
     write.line()
 
 
@@ -177,43 +179,61 @@ def _seen(made: Chained) -> None:
 
 def _scores(made: Chained) -> None:
     """The first product, and what is done to each score, bank by bank."""
-    write, body = made.writer, made.score
-    base = body.group.base
-    assert base  # noqa: S101 - the group is built on a product
+    write = made.writer
     if not made.in_psum:
         wide = "cols" if made.causal else "n_tiles * N_TILE"
         write.line(f"scores = nl.ndarray((P, {wide}), dtype=nl.float32)")
     with nest(write, _banks(made)):
         if made.causal:
-            write.line("F = min(N_TILE, cols - n * N_TILE)")
+            write.line("F = min(N_TILE, cols - P - n * N_TILE)")
             write.line("i_f = nl.arange(F)[None, :]")
         write.line("col = n * N_TILE + i_f" if _banks(made) else "col = i_f")
-        write.line(f"acc = nl.zeros((P, {body.width}), dtype=nl.float32, buffer=nl.psum)")
-        for part in range(made.parts):
-            query, key = (made.depth(side, part) for side in (made.query, made.key))
-            write.call("acc += nisa.nc_matmul(", [f"queries[{query}, i_q]", f"keys[{key}, col]"])
-        into = "" if made.in_psum else "scores[i_p, col]"
-        _after(made, body, base, "col", tail=made.ragged_keys, into=into)
+        _bank(made, "col")
+        _after(made, made.score, "col", "" if made.in_psum else "scores[i_p, col]")
     if made.causal:
-        write.comment("Only the last keys, those of the rows themselves, are partly hidden.")
-        write.line("own = cols - P + i_q")
-        told = [f"on_false_value={number(made.plan.chain.hidden or 0.0)}"]
-        shown = ["pred=i_p >= i_q", "on_true_tile=scores[i_p, own]", *told]
-        write.call("scores[i_p, own] = nisa.affine_select(", shown)
+        _own(made)
+
+
+def _own(made: Chained) -> None:
+    """The scores of the keys that lie beside the rows themselves."""
+    write, score = made.writer, made.score
+    write.comment("Only the last keys, those of the rows themselves, are partly hidden.")
+    write.line("own = cols - P + i_q")
+    score.width = "P"
+    _bank(made, "own")
+    tile = _after(made, score, "own")
+    write.call("scores[i_p, own] = nl.add(", [tile, "hidden"])
+    score.width = "F"
+
+
+def _bank(made: Chained, columns: str) -> None:
+    """The product of a tile of rows and some keys."""
+    write = made.writer
+    write.line(f"acc = nl.zeros((P, {made.score.width}), dtype=nl.float32, buffer=nl.psum)")
+    for part in range(made.parts):
+        query, key = (made.depth(side, part) for side in (made.query, made.key))
+        write.call("acc += nisa.nc_matmul(", [f"queries[{query}, i_q]", f"keys[{key}, {columns}]"])
+
+
+def _hidden(made: Chained) -> None:
+    """What is added to the scores of the rows' own keys, so that those after a row's count not."""
+    fill = number(made.plan.chain.hidden or 0.0)
+    made.writer.comment("Added to the scores of a row's own tile of keys: hides those after it.")
+    shown = ["pred=i_p >= i_q", "on_true_tile=nl.zeros((P, P), dtype=nl.float32)"]
+    made.writer.call("hidden = nisa.affine_select(", [*shown, f"on_false_value={fill}"])
 
 
 def _banks(made: Chained) -> str:
     """The loop over the banks that a row of scores is built in."""
     if made.causal:
-        return "for n in nl.static_range(math.ceil(cols / N_TILE)):"
+        return "for n in nl.static_range(math.ceil((cols - P) / N_TILE)):"
     return "" if made.one_bank else "for n in nl.affine_range(n_tiles):"
 
 
-def _after(
-    made: Chained, body: Body, base: Op, columns: str, *, tail: bool, into: str
-) -> None:  # fmt: skip
-    """What follows a product on its tile; the last result goes where it is told."""
-    write = made.writer
+def _after(made: Chained, body: Body, columns: str, into: str = "") -> str:
+    """What follows a product on its tile; the last result goes where it is told. Gives its tile."""
+    write, base = made.writer, body.group.base
+    tail = body is made.score and made.ragged_keys
     for use, lies in body.group.reads.items():
         if body is made.score and (body, lies) in made.hoisted and lies.strides[-1] != 0:
             body.tiles[use] = f"{body.loaded[lies]}[i_p, {columns}]"
@@ -232,10 +252,11 @@ def _after(
             continue
         if each is last and not steps[each.name].before and into:
             _write(body, steps[each.name], into)
-            return
+            return into
         body.step(steps[each.name])
     if into:
         write.call(f"{into} = nisa.activation(", ["op=nl.copy", f"data={body.tiles[last.name]}"])
+    return into or body.tiles[last.name]
 
 
 def _write(body: Body, step: Step, into: str) -> None:
@@ -255,7 +276,7 @@ def _product(made: Chained) -> None:
         write.call("acc += nisa.nc_matmul(", operands)
     for name in made.weight.group.stored:
         body.tiles[name] = made.weight.tiles[name]
-    _after(made, body, base, "i_w", tail=False, into="")
+    _after(made, body, "i_w")
     _store(made, base)
 
 

@@ -95,9 +95,7 @@ def _single(step: Step) -> bool:
 JOINS: tuple[Callable[[Step, Step], Step | None], ...] = (_two_operations, _scaled_activation)
 
 
-def negated(
-    steps: Sequence[Step], used: Iterable[str], kept: frozenset[str]
-) -> tuple[Step, ...]:
+def negated(steps: Sequence[Step], used: Iterable[str], kept: frozenset[str]) -> tuple[Step, ...]:
     """The calls, with a maximum that is only subtracted negated as it is reduced, at no cost."""
     counts = Counter(used)
     shifts = {value: step for step in steps for key, value in step.kwargs if key == "bias"}

@@ -108,7 +108,7 @@ def turn(made: Chained) -> None:
     write, kind = made.writer, _kind(made)
     tiles = f"{made.heads} * key_tiles" if made.heads > 1 else "key_tiles"
     write.line(f"turned = nl.ndarray((KEYS, {tiles} * P), dtype={kind})")
-    engine = "scalar" if made.vector_adds else "vector"
+    engine = "scalar" if made.vector_adds or made.causal else "vector"
     with nest(write, _bank_loop(made, tiles)):
         if made.causal:
             write.line(f"many = min(TURNS, {tiles} - b * TURNS)")

@@ -72,11 +72,13 @@ def bmm_4_kernel(q, k_, v):
                         queries[h * D_TILE + i_e, 0, i_q], keys[h * D_TILE + i_e, 0, col]
                     )
                     scores[i_p, col] = nisa.activation(op=nl.copy, data=acc)
-                softmax_3_max = nl.max(scores[i_p, i_c], axis=1, keepdims=True)
+                softmax_3_max_negative = nisa.tensor_reduce(
+                    op=nl.max, data=scores[i_p, i_c], axis=1, negate=True, keepdims=True
+                )
                 weights[i_p, h * cols + i_c] = nisa.activation_reduce(
                     op=nl.exp,
                     data=scores[i_p, i_c],
-                    bias=nl.negative(softmax_3_max),
+                    bias=softmax_3_max_negative,
                     reduce_op=nl.add,
                     reduce_res=softmax_3_sum[i_p, h],
                 )

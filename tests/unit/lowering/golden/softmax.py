@@ -23,12 +23,14 @@ def softmax_0_kernel(x):
     for r in nl.affine_range(math.ceil(rows / P)):
         row = r * P + i_p
         x_tile = nl.load(x[row, i_f], mask=row < rows)
-        softmax_0_max = nl.max(x_tile, axis=1, keepdims=True)
+        softmax_0_max_negative = nisa.tensor_reduce(
+            op=nl.max, data=x_tile, axis=1, negate=True, keepdims=True
+        )
         softmax_0_sum = nl.ndarray((P, 1), dtype=nl.float32)
         softmax_0_exp = nisa.activation_reduce(
             op=nl.exp,
             data=x_tile,
-            bias=nl.negative(softmax_0_max),
+            bias=softmax_0_max_negative,
             reduce_op=nl.add,
             reduce_res=softmax_0_sum,
         )
