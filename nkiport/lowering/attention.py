@@ -8,14 +8,15 @@ by waits until its values are summed.
 from dataclasses import replace
 
 from nkiport.lowering.anchored import nest
+from nkiport.lowering.chain import ChainPlan
 from nkiport.lowering.chained import Chained, bring_keys, bring_queries, bring_values, varies
-from nkiport.lowering.chains import ChainPlan
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Op, Program, Use
 from nkiport.lowering.kernel import Body, Launch, axes
 from nkiport.lowering.matmul import parameter_of, side_of
 from nkiport.lowering.select import DTYPES, number, select
 from nkiport.lowering.step import Step
+from nkiport.lowering.upright import constants, weigh_upright
 from nkiport.lowering.weighing import room, turn, weigh
 from nkiport.lowering.writer import Writer
 
@@ -23,7 +24,9 @@ NAMES = frozenset(
     {"depth", "width", "KEYS", "N_TILE", "D_TILE", "key_tiles", "n_tiles", "i_q", "i_k", "i_j",
      "i_d", "i_e", "i_w", "i_c", "queries", "keys", "values", "scores", "weights", "turned",
      "strip", "acc", "bank", "i_b", "F",
-     "own", "hidden", "many", "TURNS", "i_s", "g", "h", "s", "t"}
+     "own", "hidden", "many", "BANKED", "i_n", "i_h", "i_v", "i_1",
+     "i_t", "i_m", "i_r", "ones", "diagonal", "banks", "shifted", "most", "pairs", "greatest",
+     "shift", "rows_shift", "spread", "TURNS", "i_s", "g", "h", "s", "t"}
 )  # fmt: skip
 """What the kernel names itself, besides what every kernel does."""
 
@@ -100,7 +103,10 @@ def _tiles(made: Chained) -> None:
     write, plan = made.writer, made.plan
     write.line()
     write.comment(
-        "Tiles of the rows lie on the partitions, as do, for the second product, tiles of the "
+        "Tiles of the keys lie on the partitions, so that weights need no turning before they are "
+        "multiplied; the greatest score of a row is spread over the partitions by a product."
+        if made.upright
+        else "Tiles of the rows lie on the partitions, as do, for the second product, tiles of the "
         "keys; a row of scores stays in SBUF, and is built a PSUM bank at a time."
     )
     write.line(f"P, KEYS, N_TILE, D_TILE = {plan.rows}, {plan.keys}, {plan.columns}, {plan.depth}")
@@ -111,20 +117,29 @@ def _tiles(made: Chained) -> None:
     write.line("i_e, i_d = nl.arange(D_TILE)[:, None], nl.arange(D_TILE)[None, :]")
     if made.stack > 1:
         write.line(f"i_s = nl.arange({made.down})[:, None]")
-    write.line("i_f = nl.arange(N_TILE)[None, :]")
-    write.comment("So many turned tiles of weights leave PSUM together.")
-    write.line(f"TURNS = {made.together}")
-    write.line("i_b = nl.arange(TURNS * P)[None, :]")
-    write.line("i_c = nl.arange(cols)[None, :]")
     write.line("i_w = nl.arange(width)[None, :]")
     lies = [a for b in (made.score, made.weight, made.value) for a in b.names]
     if any(access.strides[-2] == 0 for access in lies):
         write.line("i_p1 = nl.arange(1)[:, None]")
     if any(access.strides[-1] == 0 for access in lies):
         write.line("i_f1 = nl.arange(1)[None, :]")
+    if made.upright:
+        constants(made)
+    else:
+        _of_rows(made)
+    write.line()
+
+
+def _of_rows(made: Chained) -> None:
+    """Index expressions for scores whose rows lie on the partitions."""
+    write = made.writer
+    write.line("i_f = nl.arange(N_TILE)[None, :]")
+    write.comment("So many turned tiles of weights leave PSUM together.")
+    write.line(f"TURNS = {made.together}")
+    write.line("i_b = nl.arange(TURNS * P)[None, :]")
+    write.line("i_c = nl.arange(cols)[None, :]")
     if made.causal:
         _hidden(made)
-    write.line()
 
 
 def _batch(made: Chained, level: int) -> None:
@@ -158,9 +173,13 @@ def _rows(made: Chained) -> None:
         with nest(write, made.each_head):
             if made.loads_by_head:
                 made.name_head()
-            _scores(made)
-            weigh(made)
-        turn(made)
+            if made.upright:
+                weigh_upright(made)
+            else:
+                _scores(made)
+                weigh(made)
+        if not made.upright:
+            turn(made)
         with nest(write, made.each_head):
             made.name_head()
             _product(made)
@@ -234,11 +253,12 @@ def _after(made: Chained, body: Body, columns: str, into: str = "") -> str:
     """What follows a product on its tile; the last result goes where it is told. Gives its tile."""
     write, base = made.writer, body.group.base
     tail = body is made.score and made.ragged_keys
+    acc = "acc[i_p, i_w]" if made.upright and body is made.value else "acc"
     for use, lies in body.group.reads.items():
         if body is made.score and (body, lies) in made.hoisted and lies.strides[-1] != 0:
             body.tiles[use] = f"{body.loaded[lies]}[i_p, {columns}]"
     for each in body.group.ops:
-        body.tiles[each.name] = "acc" if each is base else body.alias(each) or each.name
+        body.tiles[each.name] = acc if each is base else body.alias(each) or each.name
     steps = {step.op.name: step for step in select(body.group, body.tiles, body.width)}
     last = body.group.ops[-1]
     held = {access for kernel, access in made.hoisted if kernel is body}
@@ -269,13 +289,16 @@ def _product(made: Chained) -> None:
     write, body = made.writer, made.value
     base = body.group.base
     assert base  # noqa: S101 - the group is built on a product
-    write.line("acc = nl.zeros((P, width), dtype=nl.float32, buffer=nl.psum)")
+    wide, columns = ("width + 1", "i_v") if made.upright else ("width", "i_w")
+    write.line(f"acc = nl.zeros((P, {wide}), dtype=nl.float32, buffer=nl.psum)")
     with write.block("for j in nl.affine_range(key_tiles):"):
         at = "(h * key_tiles + j)" if made.heads > 1 else "j"
-        operands = [f"turned[i_k, {at} * P + i_q]", f"values[{made.values_at}]"]
+        left = "weights" if made.upright else "turned"
+        operands = [f"{left}[i_k, {at} * P + i_q]", f"values[{made.values_at(columns)}]"]
         write.call("acc += nisa.nc_matmul(", operands)
     for name in made.weight.group.stored:
-        body.tiles[name] = made.weight.tiles[name]
+        total = "acc[i_p, width + i_1]"
+        body.tiles[name] = total if made.upright else made.weight.tiles[name]
     _after(made, body, "i_w")
     _store(made, base)
 
@@ -286,8 +309,8 @@ def _store(made: Chained, base: Op) -> None:
     name = body.group.name
     access = body.group.results[name]
     tile = body.tiles[name]
-    if tile == "acc":
-        write.line(f"{base.name}_tile = nl.copy(acc)")
+    if tile.startswith("acc"):
+        write.line(f"{base.name}_tile = nl.copy({tile})")
         tile = f"{base.name}_tile"
     last = len(access.strides) - 1
     names = {last: "i_w", last - 1: "row"}

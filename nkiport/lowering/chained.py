@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from nkiport.lowering.anchored import nest
-from nkiport.lowering.chains import ChainPlan
+from nkiport.lowering.chain import ChainPlan
 from nkiport.lowering.fusion import Access
 from nkiport.lowering.kernel import Body
 from nkiport.lowering.matmul import Side
@@ -147,10 +147,14 @@ class Chained:
         """The partitions that the depth takes."""
         return f"{self.stack} * D_TILE" if self.stack > 1 else "D_TILE"
 
-    @property
-    def values_at(self) -> str:
+    def values_at(self, columns: str) -> str:
         """The index of a tile of values."""
-        return "i_k, h, j, i_w" if self.own(self.held) else "i_k, j, i_w"
+        return f"i_k, h, j, {columns}" if self.own(self.held) else f"i_k, j, {columns}"
+
+    @property
+    def upright(self) -> bool:
+        """Whether the scores have their keys on the partitions."""
+        return self.plan.upright and len(self.score.group.ops) == 1
 
     @property
     def shared(self) -> int:
@@ -197,11 +201,13 @@ def bring_keys(made: Chained) -> None:
 def bring_values(made: Chained) -> None:
     """Values with their keys on the partitions."""
     write, held = made.writer, made.held
-    write.comment("The values, their keys on the partitions.")
+    beside = "; ones beside them add the weights up." if made.upright else "."
+    write.comment(f"The values, their keys on the partitions{beside}")
     ragged = made.ragged_keys
     fill = "nl.zeros" if ragged else "nl.ndarray"
     own = made.own(held)
-    shape = f"(KEYS, {made.heads}, key_tiles, width)" if own else "(KEYS, key_tiles, width)"
+    wide = "width + 1" if made.upright else "width"
+    shape = f"(KEYS, {made.heads}, key_tiles, {wide})" if own else f"(KEYS, key_tiles, {wide})"
     write.call(f"values = {fill}(", [shape, f"dtype={held.dtype}"])
     with nest(write, made.each_head if own else ""):
         if own:
@@ -209,7 +215,10 @@ def bring_values(made: Chained) -> None:
         with write.block("for j in nl.affine_range(key_tiles):"):
             source = f"{held.name}[{held.index('i_w', 'j * KEYS + i_k')}]"
             mask = ["mask=j * KEYS + i_k < cols"] if ragged else []
-            write.call(f"values[{made.values_at}] = nl.load(", [source, *mask])
+            write.call(f"values[{made.values_at('i_w')}] = nl.load(", [source, *mask])
+            if made.upright:
+                one = f"nl.ones((KEYS, 1), dtype={held.dtype})"
+                write.line(f"values[{made.values_at('width + i_1')}] = {one}")
 
 
 def bring_queries(made: Chained) -> None:

@@ -6,9 +6,10 @@ the weights: as long as a row of scores fits on chip, nothing of its size goes t
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from nkiport.lowering.causal import without_triangle
+from nkiport.lowering.chain import Chain, even, together
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Use, covers, dense_strides
 from nkiport.lowering.respace import none_at_one, respaced, whole
@@ -17,41 +18,6 @@ from nkiport.lowering.tiling import BUFFERS, FP32_BYTES, most_alive
 from nkiport.nki import Target
 
 Sizes = tuple[int, ...]
-TOGETHER = 4
-"""Heads that are worked on together at most: more only wait for each other."""
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Three groups over the same batch and rows.
-
-    ``scores`` (..., rows, keys) is built on a product, ``weights`` (..., rows, keys) has row
-    operations, ``values`` (..., rows, width) is built on a product of the weights. What one hands
-    to the next is among the results of both, and never stored.
-    """
-
-    scores: Group
-    weights: Group
-    values: Group
-    hidden: float | None = None
-    """What the scores of keys after a row's own become; None if every row sees every key."""
-
-    @property
-    def ops(self) -> tuple[Op, ...]:
-        """All operations, in an order that can be run."""
-        return (*self.scores.ops, *self.weights.ops, *self.values.ops)
-
-    @property
-    def stored(self) -> tuple[str, ...]:
-        """What the kernel writes."""
-        return self.values.stored
-
-    @property
-    def name(self) -> str:
-        """What the chain is called: what it stores."""
-        return self.values.name
-
-
 Part = Group | Chain
 
 
@@ -274,17 +240,6 @@ def _batch(
     return intervals(places)
 
 
-def even(size: int, most: int) -> int:
-    """The size of equal tiles of at most so many; ``most`` if the last one must be smaller.
-
-    >>> even(256, 128), even(70, 128), even(300, 128), even(197, 128)
-    (128, 70, 100, 128)
-    """
-    fewest = math.ceil(size / most)
-    parts = next((n for n in range(fewest, 2 * fewest + 1) if size % n == 0), None)
-    return size // parts if parts else most
-
-
 def _shaped(chain: Chain, target: Target) -> bool:
     """Whether the depth is cut into equal tiles, and a result's row fits one bank."""
     first, last = chain.scores.base, chain.values.base
@@ -301,60 +256,10 @@ def _bytes(chain: Chain, target: Target) -> int:
     depth = base.uses[0].shape[-1] if base else 0
     tiles = math.ceil(keys / target.partitions)
     parts = math.ceil(depth / target.partitions)
-    stack, heads = _together(chain, target)
+    stack, heads = together(chain, target)
     turned = tiles * min(rows, target.partitions)
     held = heads // stack * parts * keys + heads * (tiles * width + turned + keys)
     shared = sum(a.strides[-2] == 0 for a in {*chain.scores.reads.values()})
     wide = (most_alive(chain.weights) + 1 + shared) * keys
     small = (len(chain.ops) + 4) * target.moving_fmax
     return BUFFERS * FP32_BYTES * (held + wide + small)
-
-
-@dataclass(frozen=True)
-class ChainPlan:
-    """Tiles of a chain: so many rows, keys, columns of scores and parts of the depth at a time."""
-
-    chain: Chain
-    rows: int
-    keys: int
-    columns: int
-    depth: int
-    stack: int = 1
-    """How many elements of the last batch dimension lie beside each other on the partitions."""
-    heads: int = 1
-    """How many of them are worked on together, step by step, so that all engines have work."""
-
-
-def plan_chain(chain: Chain, target: Target) -> ChainPlan:
-    """Equal tiles where the sizes allow it: none is masked then, and nothing filled first."""
-    *_, rows, keys = chain.scores.sizes
-    base = chain.scores.base
-    depth = base.uses[0].shape[-1] if base else 1
-    stack, heads = _together(chain, target)
-    return ChainPlan(
-        chain,
-        even(rows, target.stationary_fmax),
-        even(keys, target.partitions),
-        even(keys, target.moving_fmax),
-        even(depth, target.partitions),
-        stack,
-        heads,
-    )
-
-
-def _together(chain: Chain, target: Target) -> tuple[int, int]:
-    """How many heads lie beside each other on the partitions, and are worked on together.
-
-    Tiles begin at each 32 or 64 partitions. Long rows of scores are work enough by themselves.
-    """
-    base = chain.scores.base
-    if base is None or len(base.shape) < 3:  # noqa: PLR2004 - there is no batch
-        return 1, 1
-    (q, k), near = base.uses, [base.uses[0].strides[-1], base.uses[1].strides[-2]]
-    (*_, heads, _, keys), depth = base.shape, q.shape[-1]
-    if depth > target.partitions or not q.strides[-3]:
-        return 1, 1
-    shallow = depth in {32, 64} and near == [1, 1] and keys > 1 and k.strides[-3]
-    stack = math.gcd(heads, target.partitions // depth) if shallow else 1
-    most = max(1, min(TOGETHER, 2 * target.moving_fmax // keys) // stack)
-    return stack, stack * next(n for n in range(most, 0, -1) if heads // stack % n == 0)

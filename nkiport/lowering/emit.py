@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nkiport.lowering.attention import emit_chain
-from nkiport.lowering.chains import ChainPlan
+from nkiport.lowering.chain import ChainPlan
 from nkiport.lowering.host import emit_host
 from nkiport.lowering.ir import Program
 from nkiport.lowering.kernel import Launch

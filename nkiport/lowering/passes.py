@@ -8,7 +8,8 @@ from typing import Any
 from nkiport.contracts.errors import UnsupportedGraph
 from nkiport.contracts.graph import Graph
 from nkiport.lowering.algebra import rearranged
-from nkiport.lowering.chains import Chain, Part, chained, plan_chain
+from nkiport.lowering.chain import Chain, plan_chain
+from nkiport.lowering.chains import Part, chained
 from nkiport.lowering.emit import AnyPlan, emit
 from nkiport.lowering.fusion import Group, fuse, unfused
 from nkiport.lowering.ir import Program

@@ -12,6 +12,9 @@ ENDS = "Zeros stand where the last tile of keys, or of rows, ends early."
 
 def room(made: Chained) -> None:
     """Tiles for what several heads hand on."""
+    if made.upright:
+        made.writer.line(f"weights = nl.ndarray((KEYS, {_tiles(made)} * P), dtype=nl.float32)")
+        return
     if made.heads == 1:
         return
     _weights_tile(made)
@@ -103,10 +106,14 @@ def _kind(made: Chained) -> str:
     return DTYPES[made.weight.program.dtype_of(made.weights)]
 
 
+def _tiles(made: Chained) -> str:
+    """How many tiles of weights there are."""
+    return f"{made.heads} * key_tiles" if made.heads > 1 else "key_tiles"
+
+
 def turn(made: Chained) -> None:
     """The weights with their keys on the partitions."""
-    write, kind = made.writer, _kind(made)
-    tiles = f"{made.heads} * key_tiles" if made.heads > 1 else "key_tiles"
+    write, kind, tiles = made.writer, _kind(made), _tiles(made)
     write.line(f"turned = nl.ndarray((KEYS, {tiles} * P), dtype={kind})")
     engine = "scalar" if made.vector_adds or made.causal else "vector"
     with nest(write, _bank_loop(made, tiles)):

@@ -68,9 +68,9 @@ def values(*shape):
     return torch.randn(*shape)
 
 
-def whole():
+def whole(*shape):
     """Large whole numbers: scores of up to a million without a rounding error."""
-    return torch.randint(-32, 33, (2, 4, 96, 64)) * 32.0
+    return lambda: torch.randint(-32, 33, shape) * 32.0
 
 
 def heads(*shapes, function=plain):
@@ -118,7 +118,22 @@ CASES = {
     "half": heads(
         *[(2, 2, 40, 16)] * 3, function=lambda *x: plain(*(each.bfloat16() for each in x))
     ),
-    "large_scores": (lambda: Called(plain), whole, whole, lambda: values(2, 4, 96, 64)),
+    "large_scores": (
+        lambda: Called(plain),
+        whole(2, 4, 96, 64),
+        whole(2, 4, 96, 64),
+        lambda: values(2, 4, 96, 64),
+    ),
+    "large_scores_upright": (
+        lambda: Called(plain),
+        whole(1, 2, 128, 64),
+        whole(1, 2, 512, 64),
+        lambda: values(1, 2, 512, 64),
+    ),
+    "upright_heads_of_one_key": heads(
+        (1, 4, 192, 128), (1, 2, 1024, 128), (1, 2, 1024, 128), function=grouped
+    ),
+    "upright_merged": heads((1, 128, 2, 64), (1, 512, 2, 64), (1, 512, 2, 64), function=merged),
 }
 """Every one is a single kernel, whatever comes before and after."""
 

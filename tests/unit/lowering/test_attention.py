@@ -18,7 +18,9 @@ from nkiport.simulator import simulate
 from tests.unit.lowering.attentions import AROUND, CASES
 from tests.unit.lowering.conftest import BFLOAT16, Draft, run
 
-GOLDEN = Path(__file__).parent / "golden" / "attention.py"
+GOLDEN = Path(__file__).parent / "golden"
+CHECKED_IN = {"attention": (8, 256, 256, 64, 64), "attention_upright": (8, 512, 1024, 128, 64)}
+"""Kernels by name, and the sizes of attention that they are for."""
 FILE = """import torch
 
 from tests.unit.lowering import attentions
@@ -128,6 +130,14 @@ def test_attention_is_one_kernel(name, tmp_path):
     assert source.count("@nki.jit") == 1
 
 
+@pytest.mark.parametrize("name", ["banks", "large_scores_upright", "upright_merged"])
+def test_weights_of_many_keys_are_not_turned(name, tmp_path):
+    source, _, _ = lowered(name, tmp_path)
+
+    assert "TURNS" not in source
+    assert "spread" in source
+
+
 @pytest.mark.parametrize("name", ["causal", "causal_tiles", "added_triangle"])
 def test_keys_that_a_mask_hides_are_left_out(name, tmp_path):
     source, _, _ = lowered(name, tmp_path)
@@ -156,10 +166,14 @@ def test_rows_too_long_for_the_chip_are_not_kept_whole():
     assert lower(attention(1, 128, 32768, 64, 64), name="x").count("@nki.jit") > 1
 
 
-def test_an_attention_kernel_reads_as_it_is_checked_in():
+@pytest.mark.parametrize("name", sorted(CHECKED_IN))
+def test_an_attention_kernel_reads_as_it_is_checked_in(name):
     """Regenerate with ``python -m tests.unit.lowering.test_attention``."""
-    assert lower(attention(8, 512, 1024, 64, 64), name="attention") == GOLDEN.read_text()
+    source = lower(attention(*CHECKED_IN[name]), name=name)
+
+    assert source == (GOLDEN / f"{name}.py").read_text()
 
 
 if __name__ == "__main__":
-    GOLDEN.write_text(lower(attention(8, 512, 1024, 64, 64), name="attention"))
+    for each, sizes in CHECKED_IN.items():
+        (GOLDEN / f"{each}.py").write_text(lower(attention(*sizes), name=each))
