@@ -21,11 +21,14 @@ def nest(write: Writer, *heads: str) -> Iterator[None]:
         yield
 
 
-def load_shared(body: Body) -> None:
-    """Load what all rows share once for a tile of columns, before the rows are walked."""
+def load_shared(body: Body, width: str = "") -> None:
+    """Load what all rows share once for a tile of columns, before the rows are walked.
+
+    ``width`` is how many columns that are, if not a tile of this kernel.
+    """
     for access in body.names:
         if access.strides[-2] == 0:
-            body.load(access, columns="col", tail=True)
+            body.load(access, columns="col", tail=True, width=width)
 
 
 def fixed(body: Body) -> frozenset[Access]:

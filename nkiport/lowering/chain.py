@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Op
+from nkiport.lowering.tiling import even
 from nkiport.nki import Target
 
 BANKED = 4
@@ -42,17 +43,6 @@ class Chain:
     def name(self) -> str:
         """What the chain is called: what it stores."""
         return self.values.name
-
-
-def even(size: int, most: int) -> int:
-    """The size of equal tiles of at most so many; ``most`` if the last one must be smaller.
-
-    >>> even(256, 128), even(70, 128), even(300, 128), even(197, 128)
-    (128, 70, 100, 128)
-    """
-    fewest = math.ceil(size / most)
-    parts = next((n for n in range(fewest, 2 * fewest + 1) if size % n == 0), None)
-    return size // parts if parts else most
 
 
 @dataclass(frozen=True)

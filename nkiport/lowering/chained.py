@@ -7,7 +7,7 @@ from nkiport.lowering.anchored import nest
 from nkiport.lowering.chain import ChainPlan
 from nkiport.lowering.fusion import Access
 from nkiport.lowering.kernel import Body
-from nkiport.lowering.matmul import Side
+from nkiport.lowering.side import Side
 from nkiport.lowering.writer import Writer
 
 TURNS = 2

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from nkiport.lowering.causal import without_triangle
-from nkiport.lowering.chain import Chain, even, together
+from nkiport.lowering.chain import Chain, together
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Op, Program, Use, covers, dense_strides
 from nkiport.lowering.respace import none_at_one, respaced, whole
 from nkiport.lowering.strides import intervals, restride
-from nkiport.lowering.tiling import BUFFERS, FP32_BYTES, most_alive
+from nkiport.lowering.tiling import BUFFERS, FP32_BYTES, even, most_alive
 from nkiport.nki import Target
 
 Sizes = tuple[int, ...]

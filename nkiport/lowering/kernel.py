@@ -96,6 +96,7 @@ class Body:
     width: str
     """The columns of a tile, as source."""
     row_end: str = "rows"
+    """Where rows end, as source; empty where every tile is full."""
     column_mask: str = "col < cols"
     taken: set[str] = field(default_factory=set)
     names: dict[Access, str] = field(default_factory=dict)
@@ -201,7 +202,8 @@ class Body:
 
     def mask(self, access: Access, *, tail: bool) -> str:
         """The condition under which an element exists; empty if all do."""
-        rows = f"{self.row_of(access)} < {self.row_end}" if access.strides[-2] != 0 else ""
+        walked = self.row_end and access.strides[-2] != 0
+        rows = f"{self.row_of(access)} < {self.row_end}" if walked else ""
         columns = self.column_mask if tail and access.strides[-1] != 0 else ""
         return f"({rows}) & ({columns})" if rows and columns else rows or columns
 
@@ -251,7 +253,8 @@ class Body:
         at = f"{self.out(name)}[{self.index(access, columns, natural=True)}]"
         spot = self.spot_of(access)
         tile = f"{self.tiles[name]}[{spot}]" if spot else self.tiles[name]
-        self.writer.call("nl.store(", [at, tile, f"mask={self.mask(access, tail=tail)}"])
+        mask = self.mask(access, tail=tail)
+        self.writer.call("nl.store(", [at, tile, *([f"mask={mask}"] if mask else [])])
 
     def out(self, name: str) -> str:
         """The name of a result's tensor."""

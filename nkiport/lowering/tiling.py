@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Program, Use, item_bytes
@@ -37,17 +38,22 @@ class RowPlan:
 
 @dataclass(frozen=True)
 class MatmulPlan:
-    """Tiles of a group on a matmul.
+    """Tiles of a group on a matmul: ``rows`` by ``columns`` of the result, ``depth`` of K at once.
 
-    ``block`` row tiles of the left operand stay in SBUF, turned so that K is on the partitions,
-    while the columns of the right operand pass by; 0 says that K is too long for that, and both
-    operands are read again for every tile of the result.
+    One operand stays in SBUF, turned so that K is on the partitions, while the other passes by.
     """
 
     group: Group
+    rows: int
+    columns: int
+    depth: int
+    turn: int
+    """Columns of the right operand that are turned at once."""
+    held: Literal["rows", "cols"]
+    """The operand that stays, by its size that is not K: the left has rows, the right columns."""
     block: int
-    columns: int | None = None
-    """The most columns of a tile of the result, whole transposes; None for all a product takes."""
+    """How many of its tiles stay at a time; 0 says that K is too long for that, and both operands
+    are read again for every tile of the result."""
 
 
 @dataclass(frozen=True)
@@ -129,23 +135,90 @@ def _shared(tile: Access) -> bool:
 
 
 def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> MatmulPlan:
+    """The smaller operand stays whole if it fits, so that both are read and turned once.
+
+    Else as much of it stays as fits, and the tiles that pass by are narrow to leave room for it.
+    """
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
+    *outer, rows, cols = op.shape
+    high = even(rows, target.stationary_fmax)
+    tiles = math.prod(outer) * math.ceil(rows / high)
+    held: Literal["rows", "cols"] = "rows" if rows <= cols else "cols"
+    most = min(target.moving_fmax, tuning.product_columns)
+    wide = _turnable(cols, _columns(tiles, cols, most), target)
+    narrow = _turnable(cols, min(most, target.partitions), target)
+    for columns in (wide, narrow):
+        tile = high if held == "rows" else columns
+        whole = math.ceil(min(rows, cols) / tile)
+        fit = _tiles_that_fit(program, group, target, (high, columns), held)
+        kept = min(whole, fit, whole if tuning.held_tiles is None else tuning.held_tiles)
+        if kept == whole:
+            break
+    block = next((n for n in range(kept, 0, -1) if whole % n == 0), 0)
+    turn = even(columns, target.partitions)
+    depth = even(op.uses[0].shape[-1], target.partitions)
+    return MatmulPlan(group, high, columns, depth, turn, held, block)
+
+
+def _turnable(cols: int, most: int, target: Target) -> int:
+    """Equal tiles of columns; of whole transposes where they could not be cut into equal ones."""
+    columns = even(cols, most)
+    if columns % even(columns, target.partitions) == 0:
+        return columns
+    return min(most, target.partitions * math.ceil(cols / target.partitions))
+
+
+def _columns(tiles: int, cols: int, most: int) -> int:
+    """The columns of a tile of the result.
+
+    Fewer where there are so few tiles of rows that what follows a product had no other beside it.
+    """
+    choices = (most >> by for by in range(most.bit_length()) if most >> by >= NARROW)
+    return next((n for n in choices if tiles * math.ceil(cols / n) >= BESIDE), min(most, NARROW))
+
+
+BESIDE = 8
+"""Tiles of a result from which on each has the products of others beside what follows it."""
+NARROW = 128
+"""Columns below which a product is no shorter: loading its other side takes as long."""
+
+
+def _tiles_that_fit(
+    program: Program, group: Group, target: Target, tile: tuple[int, int], held: str
+) -> int:
+    """How many tiles of an operand fit SBUF with all of K, beside tiles of the other.
+
+    They are there once: a block that waits for the room of the one before it costs less than to
+    turn the other operand again for more blocks.
+    """
+    op = group.base
+    assert op is not None  # noqa: S101 - the plan is a matmul's
     item = max(item_bytes(program.dtype_of(use.value)) for use in op.uses)
-    depth = math.ceil(op.uses[0].shape[-1] / target.partitions)
-    left = depth * target.stationary_fmax * item
-    columns = min(target.moving_fmax, tuning.product_columns)
-    right = depth * columns * item
-    strips = 2 * depth * target.partitions * item
-    room = target.sbuf_bytes // BUFFERS - right - strips - _epilogue_bytes(group, target)
-    block = min(tuning.row_tiles, max(0, room // left))
-    return MatmulPlan(
-        group,
-        1 << (block.bit_length() - 1) if block else 0,
-        columns if columns < target.moving_fmax else None,
-    )
+    depth = op.uses[0].shape[-1]
+    column = math.ceil(depth / even(depth, target.partitions)) * item
+    sizes = tile if held == "rows" else tile[::-1]
+    passing = column * sizes[1] + min(depth, STRIP) * item + _epilogue_bytes(group, tile[1])
+    shared = sum(access.strides[-2] == 0 for access in {*group.reads.values()})
+    kept = sizes[0] * (column + (2 * FP32_BYTES * shared if held == "cols" else 0))
+    return max(0, (target.sbuf_bytes - BUFFERS * passing) // kept)
 
 
-def _epilogue_bytes(group: Group, target: Target) -> int:
+STRIP = 1024
+"""The most of K that is loaded at once to be turned: 4 KiB of fp32, from which on DMA is quick."""
+
+
+def _epilogue_bytes(group: Group, columns: int) -> int:
     """What the tiles after the product take: one for each operation and operand."""
-    return (len(group.ops) + len(group.reads)) * target.moving_fmax * FP32_BYTES
+    return (len(group.ops) + len(group.reads)) * columns * FP32_BYTES
+
+
+def even(size: int, most: int) -> int:
+    """The size of equal tiles of at most so many; ``most`` if the last one must be smaller.
+
+    >>> even(256, 128), even(70, 128), even(300, 128), even(197, 128)
+    (128, 70, 100, 128)
+    """
+    fewest = math.ceil(size / most)
+    parts = next((n for n in range(fewest, 2 * fewest + 1) if size % n == 0), None)
+    return size // parts if parts else most

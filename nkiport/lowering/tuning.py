@@ -18,11 +18,11 @@ class Tuning:
     fold: int | None = None
     """Columns of the rows that elements without neighbours are divided into; None for the rows
     they come in."""
-    row_tiles: int = 8
-    """Row tiles of a matmul's block. More save little: the right operand is read once for 1024
-    rows already. 0 keeps no block: both operands pass by for every result."""
+    held_tiles: int | None = None
+    """Tiles of the operand of a matmul that stays in SBUF; None for as many as fit. 0 keeps none:
+    both operands pass by for every result."""
     product_columns: int = 512
-    """Columns of a tile of a matmul's result."""
+    """Columns of a tile of a matmul's result; fewer where the result has few tiles."""
     positions: int = 512
     """Positions of a tile of the result of a convolution or pooling."""
     stacked: bool = True
@@ -34,7 +34,7 @@ class Tuning:
 CHOICES: Mapping[str, tuple[int | bool, ...]] = MappingProxyType(
     {
         "product_columns": (256, 128),
-        "row_tiles": (16, 4),
+        "held_tiles": (2, 1),
         "stacked": (False,),
         "positions": (256, 128),
         "fold": (1024, 2048),

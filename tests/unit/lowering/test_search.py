@@ -17,7 +17,7 @@ from tests.unit.lowering.test_lowering import chain, linear_relu
 
 TUNINGS = [Tuning(**{name: value}) for name, values in CHOICES.items() for value in values]
 LEAST = Tuning(
-    chains=False, stacked=False, row_tiles=0, product_columns=128, positions=60, stream_columns=96
+    chains=False, stacked=False, held_tiles=0, product_columns=128, positions=60, stream_columns=96
 )
 
 
@@ -43,6 +43,7 @@ CASES = {
     "elements": (elements(3, 200, 512), lambda x, y: x * y),
     "chain": (chain(200, 2500), lambda x, scale, shift: torch.tanh(x * scale + shift)),
     "linear": (linear_relu(260, 130, 300), lambda *given: functional.linear(*given).relu()),
+    "tall": (linear_relu(1100, 70, 520), lambda *given: functional.linear(*given).relu()),
     "deep": (linear_relu(70, 900, 70), lambda *given: functional.linear(*given).relu()),
     "attention": (
         attention(3, 70, 150, 32, 32),
