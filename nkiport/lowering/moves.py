@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from nkiport.lowering.anchored import nest
 from nkiport.lowering.ir import (
@@ -57,6 +58,7 @@ DOCS: Mapping[str, str] = {
     "assembly": "Copy the parts to where they belong; they do not overlap.",
     "span": "Write the numbers of a range.",
     "gather": "Copy the rows of a table that the places name.",
+    "pick": "Take from each row of a table the elements that the same row of places names.",
     "scan": "Walk along each row, keeping what came before.",
 }
 
@@ -74,7 +76,7 @@ def _distinct(op: Op) -> list[Use]:
 
 def _names(op: Op) -> list[str]:
     values = [use.value for use in _distinct(op)]
-    taken = {"out", "P", "i_p", "row", "col"}
+    taken = {"out", "P", "i_p", "row", "col", "tile", "place", "found", "i_f", "i_t"}
     return [f"{value}_" if value in taken else value for value in values]
 
 
@@ -196,6 +198,54 @@ def _gather(program: Program, op: Op, names: Sequence[str], columns: int, write:
             write.call("nl.store(", ["out[row, col]", "found", f"mask={mask}"])
 
 
+PARTITIONS = 128
+
+
+class _Loaded(NamedTuple):
+    """A tile of all partitions that a load fills."""
+
+    name: str
+    width: int
+    along: str
+    dtype: str
+    cast: bool = False
+    """Whether memory has another type."""
+
+    def load(self, write: Writer, source: str, mask: str) -> None:
+        """Load it; zeros stand where the mask leaves something out."""
+        if not mask:
+            write.call(
+                f"{self.name} = nl.load(", [source, *([f"dtype={self.dtype}"] if self.cast else [])]
+            )
+            return
+        write.line(f"{self.name} = nl.zeros((P, {self.width}), dtype={self.dtype})")
+        write.call(f"{self.name}[i_p, {self.along}] = nl.load(", [source, f"mask={mask}"])
+
+
+def _pick(program: Program, op: Op, names: Sequence[str], columns: int, write: Writer) -> None:
+    table, places = names
+    rows, cols = op.shape
+    width = min(cols, columns)
+    long = op.uses[0].shape[-1]
+    write.line(f"rows, cols = {rows}, {cols}")
+    write.line(f"i_f, i_t = nl.arange({width})[None, :], nl.arange({long})[None, :]")
+    below = "row < rows" if rows % PARTITIONS else ""
+    both = [each for each in (below, "col < cols" if cols % width else "") if each]
+    tile = _Loaded("tile", long, "i_t", DTYPES[program.dtype_of(op.uses[0].value)])
+    place = _Loaded("place", width, "i_f", "nl.uint32", cast=True)
+    with write.block(f"for r in nl.affine_range({math.ceil(rows / PARTITIONS)}):"):
+        write.line("row = r * P + i_p")
+        tile.load(write, f"{table}[row, i_t]", below)
+        with nest(
+            write, f"for c in nl.affine_range({math.ceil(cols / width)}):" if cols > width else ""
+        ):
+            write.line(f"col = c * {width} + i_f" if cols > width else "col = i_f")
+            mask = " & ".join(f"({each})" if len(both) > 1 else each for each in both)
+            place.load(write, f"{places}[row, col]", mask)
+            write.line("found = nl.gather_flattened(data=tile, indices=place)")
+            write.call("nl.store(", ["out[row, col]", "found", *([f"mask={mask}"] if mask else [])])
+
+
 RUNNING: Mapping[str, tuple[str, str, str, str]] = {
     "sum": ("nl.ones", "tile", "nl.multiply", "0.0"),
     "product": ("tile", "nl.zeros", "nl.multiply", "1.0"),
@@ -235,5 +285,5 @@ def _scan(_program: Program, op: Op, names: Sequence[str], columns: int, write: 
 
 
 WRITERS: Mapping[str, Callable[[Program, Op, Sequence[str], int, Writer], None]] = {
-    "assembly": _assembly, "span": _span, "gather": _gather, "scan": _scan,
+    "assembly": _assembly, "span": _span, "gather": _gather, "pick": _pick, "scan": _scan,
 }  # fmt: skip

@@ -34,6 +34,8 @@ def _scaled_rsub(b: Builder, node: Node, x: Operand, y: Operand, alpha: float) -
 
 def _multiply(b: Builder, node: Node, x: Operand, y: Operand) -> Result:
     """Two products are functions of the scalar engine: the silu and the mish."""
+    if (same := _by_one(b, node, x, y)) is not None:
+        return same
     for one, other in ((x, y), (y, x)):
         if one == b.argument_of("sigmoid", other):
             return b.elementwise("silu", one, dtype=node.dtype)
@@ -43,7 +45,15 @@ def _multiply(b: Builder, node: Node, x: Operand, y: Operand) -> Result:
     return b.elementwise("mul", x, y, dtype=node.dtype)
 
 
+def _by_one(b: Builder, node: Node, x: Operand, y: Operand) -> Use | None:
+    """What is multiplied or divided by one stays as it is."""
+    kept = isinstance(x, Use) and not isinstance(y, Use) and y == 1
+    return x if isinstance(x, Use) and kept and b.dtypes[x.value] == b.kind(node.dtype) else None
+
+
 def _div(b: Builder, node: Node, x: Operand, y: Operand) -> Result:
+    if (same := _by_one(b, node, x, y)) is not None:
+        return same
     if isinstance(y, Use):
         return b.elementwise("div", x, y, dtype=node.dtype)
     if y and math.frexp(y)[0] in {0.5, -0.5}:
@@ -112,7 +122,18 @@ def _either(kind: str) -> Rewrite:
     return rewrite
 
 
+LINEAR = 16.0
+"""From here on softplus(x) is x in float32: exp(-x) is less than half a unit of its last place."""
+
+
 def _where(b: Builder, node: Node, condition: Use, x: Operand, y: Operand) -> Result:
+    """A softplus that is x above a limit is the softplus, where it is x there anyway."""
+    if isinstance(y, Use) and x == b.argument_of("softplus", y) == b.argument_of(
+        "greater", condition
+    ):
+        limit = b.makers[condition.value].args[1]
+        if not isinstance(limit, Use) and limit >= LINEAR and b.dtypes[y.value] == "float32":
+            return y
     return b.elementwise("where", condition, x, y, dtype=node.dtype)
 
 
@@ -168,6 +189,9 @@ def _hardswish(b: Builder, node: Node, x: Use) -> Result:
 def _softplus(b: Builder, node: Node, x: Use, beta: float = 1.0, threshold: float = 20.0) -> Result:
     """The scalar engine's own function, linear above the threshold."""
     z = x if beta == 1 else b.part("scaled", "mul", x, beta)
+    if threshold >= LINEAR:
+        soft = b.elementwise("softplus", z, dtype=node.dtype)
+        return soft if beta == 1 else b.elementwise("mul", soft, 1 / beta, dtype=node.dtype)
     soft = b.part("soft", "softplus", b.part("capped", "minimum", z, threshold))
     grown = soft if beta == 1 else b.part("grown", "mul", soft, 1 / beta)
     linear = b.part("linear", "greater", z, threshold)

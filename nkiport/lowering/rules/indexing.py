@@ -10,6 +10,9 @@ from nkiport.lowering.ir import Op, Shape, Use, literal, size_of
 from nkiport.lowering.rules.made import span
 from nkiport.lowering.rules.rule import Result, Rule
 
+LONGEST = 8192
+"""Elements of a row that are picked from in SBUF: 32 KiB of fp32, and there twice."""
+
 
 def _rows(b: Builder, table: Use, places: Use, name: str) -> Use:
     """Rows of a table (R, C) at places (N): (N, C)."""
@@ -44,8 +47,15 @@ def taken(b: Builder, node: Node, x: Use, axis: int, places: Use) -> Use:
 
 
 def _gather(b: Builder, node: Node, x: Use, axis: int, places: Use, **_: object) -> Result:
-    """Each element by its own address: the axis gives one part of it, the others theirs."""
+    """Within rows where the axis is the last one and a row fits SBUF.
+
+    Else each element by its own address: the axis gives one part of it, the others theirs.
+    """
     axis %= max(len(x.dims), 1)
+    if axis == len(x.dims) - 1 and x.shape[:-1] == places.shape[:-1] and x.shape[-1] <= LONGEST:
+        table, taken = (b.dense(b.view(each, (-1, each.shape[-1]))) for each in (x, places))
+        found = Op(node.name, "pick", (table, taken), taken.dims, b.dtypes[table.value])
+        return b.view(b.add(found), node.shape)
     base = b.dense(x)
     parts = [b.part("along", "mul", places, float(base.strides[axis]))]
     for at, size in enumerate(places.shape):

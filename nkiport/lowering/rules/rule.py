@@ -43,7 +43,7 @@ ELEMENTWISE = frozenset(
 REDUCTIONS = frozenset({"sum", "max", "min", "mean"})
 ANCHORS = frozenset({"matmul", "conv", "pool"})
 """Kinds with a kernel of their own, which computes what follows on each tile too."""
-SOLO = frozenset({"assembly", "span", "gather", "scan", "recurrence"})
+SOLO = frozenset({"assembly", "span", "gather", "pick", "scan", "recurrence"})
 """Kinds with a kernel of their own, and nothing else in it."""
 KINDS = ELEMENTWISE | REDUCTIONS | ANCHORS | SOLO
 """What the passes after this one know."""

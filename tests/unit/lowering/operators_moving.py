@@ -77,6 +77,16 @@ CASES = {
     "zeros_out": (lambda: lambda x: (x * 0, torch.ones(3, 4)), lambda: values(3, 4)),
     "up": (lambda: nn.Upsample(scale_factor=2), lambda: values(2, 3, 4, 5)),
     "unfold": (lambda: lambda x: x.unfold(1, 3, 2) * 1.5, lambda: values(4, 9)),
+    "gather_last": (
+        lambda: lambda x, i: x.gather(-1, i),
+        lambda: values(3, 50, 9),
+        lambda: places(9, 3, 50, 2100),
+    ),
+    "gather_even": (
+        lambda: lambda x, i: x.gather(1, i),
+        lambda: values(128, 9),
+        lambda: places(9, 128, 5),
+    ),
     "gather": (lambda: lambda x, i: x.gather(1, i), lambda: values(5, 9), lambda: places(9, 5, 4)),
     "index_select": (
         lambda: lambda x, i: x.index_select(1, i),

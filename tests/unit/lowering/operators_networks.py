@@ -30,6 +30,10 @@ CASES = {
     "round_to": (lambda: lambda x: torch.round(x, decimals=2), lambda: values(4, 9)),
     "rrelu": (lambda: nn.RReLU().eval(), lambda: values(4, 9)),
     "softplus": (lambda: nn.Softplus(), lambda: values(4, 9) * 10),
+    "softplus_low": (
+        lambda: nn.Softplus(beta=2, threshold=3),
+        lambda: values(4, 9) * 10,
+    ),
     "mish": (lambda: nn.Mish(), lambda: values(4, 9)),
     "hardswish": (lambda: nn.Hardswish(), lambda: values(4, 9)),
     "hardsig": (lambda: nn.Hardsigmoid(), lambda: values(4, 9) * 4),
