@@ -1,6 +1,6 @@
 """What kernels on an anchor share: the operations that follow it, on the tile it has just made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from nkiport.lowering.fusion import Access
@@ -84,16 +84,28 @@ def _pick(body: Body, tile: str) -> None:
         body.tiles[name] = whole if whole.endswith("]") else f"{whole}[i_p, {tile}]"
 
 
-def finish(body: Body, op: Op, tile: str = "acc") -> None:
+def narrow(body: Body) -> list[Access]:
+    """What has one value for each row."""
+    return [a for a in body.names if a.strides[-1] == 0 and a.strides[-2] != 0]
+
+
+def load_narrow(body: Body) -> None:
+    """Load that for a tile of rows, before the columns are walked."""
+    for access in narrow(body):
+        body.load(access, columns="i_f1", tail=False)
+
+
+def finish(body: Body, op: Op, tile: str = "acc", held: Iterable[Access] = ()) -> None:
     """Compute what follows the anchor on its tile, and store what others need.
 
-    ``row`` and ``col`` are known, and what all rows share is loaded.
+    ``row`` and ``col`` are known; what all rows share is loaded, and what ``held`` names.
     """
     body.tiles[op.name] = tile
     left = [each for each in body.group.ops if each.name not in body.done]
     for each in left:
         body.tiles[each.name] = tile if each is op else body.alias(each) or each.name
-    held = {access for access in body.names if access.strides[-2] == 0} | body.ready
+    shared = {access for access in body.names if access.strides[-2] == 0}
+    held = {*held} | shared | body.ready
     steps = {step.op.name: step for step in select(body.group, body.tiles, body.width)}
     for each in left:
         for use in () if each is op else each.uses:

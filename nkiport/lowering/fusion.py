@@ -49,6 +49,11 @@ class Group:
         return next((op for op in self.ops if op.kind in ANCHORS | SOLO), None)
 
     @property
+    def reduces(self) -> bool:
+        """Whether rows are reduced in it."""
+        return any(op.kind in REDUCTIONS for op in self.ops)
+
+    @property
     def name(self) -> str:
         """What the group is called: its last stored result."""
         return self.stored[-1]
@@ -56,7 +61,7 @@ class Group:
 
 def fuse(program: Program) -> tuple[Group, ...]:
     """Group the operations, each exactly once, in an order that can be run."""
-    users = _users(program)
+    users = users_of(program)
     parts = Parts()
     for op in program.ops:
         for chosen in parts.choices(op):
@@ -92,7 +97,8 @@ def unfused(program: Program, groups: Sequence[Fused]) -> tuple[str, ...]:
     return tuple(wrong)
 
 
-def _users(program: Program) -> Mapping[str, frozenset[str]]:
+def users_of(program: Program) -> Mapping[str, frozenset[str]]:
+    """Which operations read each value; an empty name is an output of the program."""
     users: dict[str, set[str]] = {}
     for op in program.ops:
         for use in op.uses:
@@ -102,13 +108,18 @@ def _users(program: Program) -> Mapping[str, frozenset[str]]:
     return {value: frozenset(names) for value, names in users.items()}
 
 
-def build(ops: Sequence[Op], users: Mapping[str, frozenset[str]]) -> Group | None:
-    """The group of these operations, or None if they cannot share a space."""
+def build(
+    ops: Sequence[Op], users: Mapping[str, frozenset[str]], *, rowed: bool = False
+) -> Group | None:
+    """The group of these operations, or None if they cannot share a space.
+
+    ``rowed`` allows reductions of whole rows after an anchor.
+    """
     if any(op.kind in SOLO for op in ops):
         return _alone(ops)
     ops = _ordered(ops)
     names = {op.name for op in ops}
-    patterns = _patterns(ops, names)
+    patterns = _patterns(ops, names, rowed=rowed)
     if patterns is None:
         return None
     outside = _outside(ops, names, patterns)
@@ -145,9 +156,9 @@ def _ordered(ops: Sequence[Op]) -> list[Op]:
     return done
 
 
-def _patterns(ops: Sequence[Op], names: set[str]) -> dict[str, Pattern] | None:
+def _patterns(ops: Sequence[Op], names: set[str], *, rowed: bool) -> dict[str, Pattern] | None:
     """The pattern of every result over the whole space; None on a conflict or an open one."""
-    if not _anchored_well(ops, names) or not _whole(ops):
+    if not _anchored_well(ops, names, rowed=rowed) or not _whole(ops):
         return None
     total = max(math.prod(_widest(op)) for op in ops)
     found: dict[str, Pattern] = {}
@@ -172,13 +183,15 @@ def _whole(ops: Sequence[Op]) -> bool:
     )
 
 
-def _anchored_well(ops: Sequence[Op], names: set[str]) -> bool:
-    """An anchor is alone of its kind: nothing before it, and no reduction after it."""
+def _anchored_well(ops: Sequence[Op], names: set[str], *, rowed: bool) -> bool:
+    """An anchor is alone of its kind: nothing before it, and no reduction but of its rows after."""
     anchors = [op for op in ops if op.kind in ANCHORS]
     if not anchors:
         return True
     inside = any(use.value in names for use in anchors[0].uses)
-    return len(anchors) == 1 and not inside and not any(op.kind in REDUCTIONS for op in ops)
+    reduced = {math.prod(op.uses[0].shape[-op.reduced :]) for op in ops if op.kind in REDUCTIONS}
+    alone = len(anchors) == 1 and not inside
+    return alone and reduced <= ({anchors[0].shape[-1]} if rowed else set())
 
 
 def _widest(op: Op) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ def emit_matmul(program: Program, plan: MatmulPlan, writer: Writer) -> Launch:
     op = group.base
     assert op is not None  # noqa: S101 - the plan is a matmul's
     taken = {*NAMES, *(op.name for op in group.ops)}
-    body = Body(program, group, writer, "N_TILE", taken=taken)
+    body = Body(program, group, writer, "cols" if group.reduces else "N_TILE", taken=taken)
     left, right = (
         side_of(body, use, other) for use, other in zip(op.uses, ("rows", "cols"), strict=True)
     )

@@ -13,7 +13,9 @@ from nkiport.lowering.chains import Part, chained
 from nkiport.lowering.emit import AnyPlan, emit
 from nkiport.lowering.fusion import Group, fuse, unfused
 from nkiport.lowering.ir import Program
+from nkiport.lowering.layout import laid_out
 from nkiport.lowering.normal import normal_form
+from nkiport.lowering.rowed import rowed
 from nkiport.lowering.rules import KINDS
 from nkiport.lowering.select import DTYPES
 from nkiport.lowering.tiling import oversized, tile
@@ -68,7 +70,8 @@ def _chained(state: State) -> tuple[Program, Sequence[Part]]:
     groups = [part for part in state.groups if isinstance(part, Group)]
     if not state.tuning.chains:
         return state.program, groups
-    return chained(state.program, groups, state.target)
+    program, parts = chained(state.program, groups, state.target)
+    return program, rowed(program, parts, state.target)
 
 
 def _tiled(state: State) -> tuple[AnyPlan, ...]:
@@ -83,6 +86,7 @@ def _tiled(state: State) -> tuple[AnyPlan, ...]:
 PASSES: tuple[Pass, ...] = (
     Pass("normal form", lambda s: {"program": normal_form(s.graph)}, _illegal_ops),
     Pass("algebra", lambda s: {"program": rearranged(s.program)}, _illegal_ops),
+    Pass("layout", lambda s: {"program": laid_out(s.program)}, _illegal_ops),
     Pass(
         "fusion groups",
         lambda s: {"groups": fuse(s.program)},

@@ -7,9 +7,10 @@ has with K along its rows is loaded as it lies and turned on the tensor engine.
 import math
 from dataclasses import dataclass
 
-from nkiport.lowering.anchored import finish, load_shared, nest
+from nkiport.lowering.anchored import finish, load_narrow, load_shared, narrow, nest
 from nkiport.lowering.ir import Op
 from nkiport.lowering.kernel import Body
+from nkiport.lowering.rules import REDUCTIONS
 from nkiport.lowering.side import Side
 from nkiport.lowering.tiling import STRIP, MatmulPlan
 from nkiport.lowering.writer import Writer
@@ -57,6 +58,16 @@ class Product:
         return next(n for n in range(min(most, tiles), 0, -1) if tiles % n == 0)
 
     @property
+    def vector_turns(self) -> bool:
+        """Whether the vector engine copies what was turned: it has less to do after the product.
+
+        It has what reads two tiles and what reduces rows; the scalar engine has all else.
+        """
+        body, after = self.body, [op for op in self.plan.group.ops if op is not self.op]
+        heavy = [sum(map(body.wide, op.uses)) > 1 or op.kind in REDUCTIONS for op in after]
+        return 2 * sum(heavy) < max(1, len(heavy))
+
+    @property
     def ragged_depth(self) -> bool:
         """Whether the last tile of K is smaller."""
         return bool(self.op.uses[0].shape[-1] % self.plan.depth)
@@ -81,7 +92,8 @@ def write_product(made: Product) -> None:
     outer = range(len(made.op.shape) - 2)
     made.writer.line()
     with nest(made.writer, *(f"for o{n} in nl.affine_range(outer{n}):" for n in outer)):
-        (_held if made.plan.block else _passing)(made)
+        walk = _held if made.plan.block else _passing
+        (_whole_rows if made.plan.group.reduces else walk)(made)
 
 
 def _tiles(made: Product) -> None:
@@ -107,6 +119,8 @@ def _tiles(made: Product) -> None:
         write.line("i_c, i_j = nl.arange(TURN)[:, None], nl.arange(TURN)[None, :]")
     if plan.block and not (made.held is made.left and made.held.turned):
         write.line(f"i_h = nl.arange({_width(made)})[None, :]")
+    if plan.group.reduces:
+        write.line("col = nl.arange(cols)[None, :]")
     accesses = [*body.names, *(body.group.results[name] for name in body.group.stored)]
     if any(access.strides[-2] == 0 for access in accesses):
         write.line("i_p1 = nl.arange(1)[:, None]")
@@ -141,7 +155,7 @@ def _held(made: Product) -> None:
     many = count if made.whole else "block"
     with nest(write, "" if made.whole else f"for b in nl.affine_range({count} // block):"):
         _bring(made, made.held, start, _width(made), "i_h")
-        if not rows:
+        if not rows and any(access.strides[-2] == 0 for access in body.names):
             write.line(f"col = {f'{start} + i_h' if start else 'i_h'}")
             load_shared(body, _width(made))
         outer = (
@@ -155,6 +169,7 @@ def _held(made: Product) -> None:
             else:
                 _bring(made, made.left, "m * P", "P", "i_r")
                 write.line("row = m * P + i_p")
+                load_narrow(body)
             with write.block(f"for {step} in nl.affine_range({many}):"):
                 at = f"{step} * {tile}" if made.whole else f"(b * block + {step}) * {tile}"
                 write.line(f"row = {at} + i_p" if rows else f"col = {at} + i_f")
@@ -162,7 +177,29 @@ def _held(made: Product) -> None:
                 left, right = (own, "i_f") if rows else ("i_r", own)
                 if not rows:
                     _shared_part(body, own)
-                _accumulate(made, f"left[i_k, k, {left}]", f"right[i_k, k, {right}]")
+                _sum(made, f"left[i_k, k, {left}]", f"right[i_k, k, {right}]")
+                finish(body, made.op, held=() if rows else narrow(body))
+
+
+def _whole_rows(made: Product) -> None:
+    """Keep the right operand; build each tile of rows with all its columns, for what reduces it."""
+    write = made.writer
+    _bring(made, made.right, "", _width(made), "i_h")
+    load_shared(made.body)
+    with write.block("for m in nl.affine_range(m_tiles):"):
+        _bring(made, made.left, "m * P", "P", "i_r")
+        write.line("row = m * P + i_p")
+        if made.op.shape[-1] == made.plan.columns:
+            _sum(made, "left[i_k, k, i_r]", "right[i_k, k, i_f]")
+            finish(made.body, made.op)
+            return
+        write.comment("A row is longer than a PSUM bank.")
+        tile = made.body.fresh(f"{made.op.name}_rows")
+        write.line(f"{tile} = nl.ndarray((P, cols), dtype=nl.float32)")
+        with write.block("for n in nl.affine_range(n_tiles):"):
+            _sum(made, "left[i_k, k, i_r]", "right[i_k, k, n * N_TILE + i_f]")
+            write.line(f"{tile}[i_p, n * N_TILE + i_f] = nl.copy(acc)")
+        finish(made.body, made.op, tile)
 
 
 def _shared_part(body: Body, own: str) -> None:
@@ -172,11 +209,11 @@ def _shared_part(body: Body, own: str) -> None:
             body.tiles[use] = f"{body.loaded[access]}[i_p, {own}]"
 
 
-def _accumulate(made: Product, left: str, right: str) -> None:
+def _sum(made: Product, left: str, right: str) -> None:
+    """A tile of the product, in PSUM."""
     made.writer.line("acc = nl.zeros((P, N_TILE), dtype=nl.float32, buffer=nl.psum)")
     with made.writer.block("for k in nl.affine_range(k_tiles):"):
         made.writer.call("acc += nisa.nc_matmul(", [left, right])
-    finish(made.body, made.op)
 
 
 def _bring(made: Product, side: Side, start: str, width: str, along: str) -> None:
@@ -233,10 +270,16 @@ def _turn(made: Product, side: Side, start: str, tile: str, place: str, strips: 
     write.call(f"{into} = nl.load(", [f"{side.name}[{side.index(other, depth)}]", *mask])
     with write.block(f"for k in nl.affine_range({'STRIP // K' if strips else 'k_tiles'}):"):
         part = "s * (STRIP // K) + k" if strips else "k"
-        write.call(
-            f"{tile}[i_k, {part}, {place}{along}] = nl.copy(",
-            [f"nisa.nc_transpose({strip}[{down}, k * K + i_e])"],
-        )
+        _copy(made, f"{tile}[i_k, {part}, {place}{along}]", f"{strip}[{down}, k * K + i_e]")
+
+
+def _copy(made: Product, target: str, source: str) -> None:
+    """Turn a tile, and bring it from PSUM to where it is needed."""
+    turned = f"nisa.nc_transpose({source})"
+    if made.vector_turns:
+        made.writer.call(f"{target} = nisa.tensor_copy(", [turned, "engine=nisa.vector_engine"])
+    else:
+        made.writer.call(f"{target} = nl.copy(", [turned])
 
 
 def _straight(made: Product, side: Side, start: str, target: str, along: str) -> None:
@@ -285,4 +328,4 @@ def _tile(made: Product, side: Side, start: str, width: str, along: str) -> None
         write.call(
             f"{into} = nl.load(", [f"{side.name}[{side.index(other, 'k * K + i_e')}]", *mask]
         )
-        write.call(f"{tile}[i_k, {place}{turned}] = nl.copy(", [f"nisa.nc_transpose({strip})"])
+        _copy(made, f"{tile}[i_k, {place}{turned}]", strip)

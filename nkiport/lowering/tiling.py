@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from nkiport.lowering.fusion import Access, Group
 from nkiport.lowering.ir import Program, Use, item_bytes
 from nkiport.lowering.recurrent import RecurrentPlan, recurrent_plan
 from nkiport.lowering.respace import respaced
-from nkiport.lowering.rules import REDUCTIONS, SOLO
+from nkiport.lowering.rules import SOLO
 from nkiport.lowering.tuning import Tuning
 from nkiport.lowering.window_tiling import WindowPlan, window_plan
 from nkiport.nki import Target
@@ -95,8 +95,7 @@ def _row_plan(group: Group, target: Target, stream: int) -> RowPlan:
     columns = group.sizes[-1]
     alive = most_alive(group)
     limit = target.sbuf_bytes // (FP32_BYTES * BUFFERS * alive)
-    reduces = any(op.kind in REDUCTIONS for op in group.ops)
-    if columns <= (limit if reduces else min(limit, stream)):
+    if columns <= (limit if group.reduces else min(limit, stream)):
         return RowPlan(group, columns, resident=True, alive=alive, limit=limit)
     wide = min(stream, 1 << (limit.bit_length() - 1))
     return RowPlan(group, wide, resident=False, alive=alive, limit=limit)
@@ -105,8 +104,7 @@ def _row_plan(group: Group, target: Target, stream: int) -> RowPlan:
 def _folded(group: Group, target: Target, columns: int | None) -> Group:
     """The group over rows of so many columns, if its elements lie so that no one can tell."""
     rows, rest = divmod(math.prod(group.sizes), columns or 1)
-    along = any(op.kind in REDUCTIONS for op in group.ops)
-    if columns is None or rest or along or rows < target.partitions:
+    if columns is None or rest or group.reduces or rows < target.partitions:
         return group
     return respaced(group, (rows, columns)) or group
 
@@ -143,6 +141,8 @@ def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning)
     assert op is not None  # noqa: S101 - the caller chose by it
     *outer, rows, cols = op.shape
     high = even(rows, target.stationary_fmax)
+    if group.reduces:
+        return _rowed_plan(group, target)
     tiles = math.prod(outer) * math.ceil(rows / high)
     held: Literal["rows", "cols"] = "rows" if rows <= cols else "cols"
     most = min(target.moving_fmax, tuning.product_columns)
@@ -159,6 +159,36 @@ def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning)
     turn = even(columns, target.partitions)
     depth = even(op.uses[0].shape[-1], target.partitions)
     return MatmulPlan(group, high, columns, depth, turn, held, block)
+
+
+def _rowed_plan(group: Group, target: Target) -> MatmulPlan:
+    """The right operand stays whole, so that each tile of rows has all its columns at once."""
+    op = group.base
+    assert op is not None  # noqa: S101 - the plan is a matmul's
+    *_, rows, cols = op.shape
+    columns = _turnable(cols, target.moving_fmax, target)
+    depth = even(op.uses[0].shape[-1], target.partitions)
+    turn = even(columns, target.partitions)
+    high = even(rows, target.stationary_fmax)
+    return MatmulPlan(group, high, columns, depth, turn, "cols", math.ceil(cols / columns))
+
+
+def rows_fit(program: Program, group: Group, target: Target) -> bool:
+    """Whether a product's right operand fits SBUF beside whole rows of what follows the product."""
+    op = group.base
+    assert op is not None  # noqa: S101 - the group is on a matmul
+    plan = _rowed_plan(group, target)
+    cols = op.shape[-1]
+    if cols % plan.columns:
+        return False
+    after = replace(group, ops=tuple(each for each in group.ops if each is not op))
+    item = max(ITEM_BYTES.get(program.dtype_of(use.value), FP32_BYTES) for use in op.uses)
+    size = op.uses[0].shape[-1]
+    column = math.ceil(size / plan.depth) * item
+    passing = (
+        column * plan.rows + min(size, STRIP) * item + (most_alive(after) + 1) * cols * FP32_BYTES
+    )
+    return column * cols + BUFFERS * passing <= target.sbuf_bytes
 
 
 def _turnable(cols: int, most: int, target: Target) -> int:

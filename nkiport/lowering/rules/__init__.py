@@ -15,9 +15,18 @@ from nkiport.lowering.rules import (
     views,
     windows,
 )
-from nkiport.lowering.rules.rule import ANCHORS, KINDS, REDUCTIONS, SOLO, Result, Rewrite, Rule
+from nkiport.lowering.rules.rule import (
+    ANCHORS,
+    ELEMENTWISE,
+    KINDS,
+    REDUCTIONS,
+    SOLO,
+    Result,
+    Rewrite,
+    Rule,
+)
 
-__all__ = ["ANCHORS", "KINDS", "REDUCTIONS", "RULES", "SOLO", "Result", "rule_table"]
+__all__ = ["ANCHORS", "ELEMENTWISE", "KINDS", "REDUCTIONS", "RULES", "SOLO", "Result", "rule_table"]
 
 RULES: tuple[Rule, ...] = (
     *elementwise.RULES,
