@@ -70,10 +70,11 @@ class _Values:
             return False
         if any(use.value == op.name for use in self.program.outputs):
             return False
+        readers = list(self._all_readers(op))
         return all(
             _reads_turned(self.program, reader) if reader.kind == "matmul" else self._turns(reader)
-            for reader in self._all_readers(op)
-        )
+            for reader in readers
+        ) and all(use.dense for each in readers for use in each.uses if use.value == op.name)
 
     def _made_of(self, op: Op) -> Iterator[str]:
         """The values of its size that it reads; one that a narrow use repeats stays as it is."""
@@ -117,9 +118,13 @@ def _op(op: Op, values: dict[str, Op]) -> Op:
         return replace(op, args=args, dims=_first(op.dims))
     if any(use.value in values for use in op.uses):
         left, right = op.uses
-        turned = whole(left.value, left.dims[::-1])
-        return replace(op, args=(replace(left, strides=turned.strides[::-1]), right))
+        return replace(op, args=(_across(whole(left.value, left.dims[::-1])), right))
     return op
+
+
+def _across(use: Use) -> Use:
+    """The same matrix with rows for columns."""
+    return replace(use, dims=use.dims[::-1], strides=use.strides[::-1])
 
 
 def _first(dims: tuple[Dim, ...]) -> tuple[Dim, ...]:

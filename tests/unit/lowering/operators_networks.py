@@ -103,6 +103,44 @@ CASES = {
     "gru_two": (lambda: nn.GRU(4, 6, bidirectional=True), lambda: values(300, 3, 4)),
     "rnn_relu": (lambda: nn.RNN(8, 12, nonlinearity="relu"), lambda: values(7, 8)),
     "share": (Shared, lambda: values(130, 7), lambda: values(130, 7)),
+    "mlp": (
+        lambda: nn.Sequential(nn.Linear(20, 150), nn.GELU(), nn.Linear(150, 33)),
+        lambda: values(2, 70, 20),
+    ),
+    "gated_mlp": (
+        lambda: lambda x, up, gate, down: (F.silu(x @ gate) * (x @ up) / 3) @ down,
+        lambda: values(130, 20),
+        lambda: values(20, 40),
+        lambda: values(20, 40),
+        lambda: values(40, 30),
+    ),
+    "mlp_seen": (
+        lambda: lambda x, w, v: (x @ w, (x @ w).relu() @ v, (x @ w)[:, :1] * (x @ w)),
+        lambda: values(130, 20),
+        lambda: values(20, 40),
+        lambda: values(40, 30),
+    ),
+    "mlp_column": (
+        lambda: lambda x, w, v: ((x @ w)[:, :1] * (x @ w)) @ v,
+        lambda: values(130, 20),
+        lambda: values(20, 40),
+        lambda: values(40, 30),
+    ),
+    "linear_softmax": (
+        lambda: nn.Sequential(nn.Linear(20, 600), nn.Softmax(-1)),
+        lambda: values(131, 20),
+    ),
+    "linear_norm": (
+        lambda: lambda x, w, r: F.layer_norm(x @ w + r, (24,)) * r,
+        lambda: values(130, 20),
+        lambda: values(20, 24),
+        lambda: values(130, 24),
+    ),
+    "bmm_softmax": (
+        lambda: lambda x, y: torch.softmax(x @ y * 0.3, -1),
+        lambda: values(3, 40, 20),
+        lambda: values(3, 20, 30),
+    ),
     "bilinear_form": (
         lambda: nn.Bilinear(20, 33, 10),
         lambda: values(17, 20),
