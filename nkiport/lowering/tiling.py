@@ -140,7 +140,7 @@ def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning)
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
     *outer, rows, cols = op.shape
-    high = even(rows, target.stationary_fmax)
+    high = _few(rows, target.stationary_fmax)
     if group.reduces:
         return _rowed_plan(group, target)
     tiles = math.prod(outer) * math.ceil(rows / high)
@@ -157,7 +157,7 @@ def _matmul_plan(program: Program, group: Group, target: Target, tuning: Tuning)
             break
     block = next((n for n in range(kept, 0, -1) if whole % n == 0), 0)
     turn = even(columns, target.partitions)
-    depth = even(op.uses[0].shape[-1], target.partitions)
+    depth = _few(op.uses[0].shape[-1], target.partitions)
     return MatmulPlan(group, high, columns, depth, turn, held, block)
 
 
@@ -167,9 +167,9 @@ def _rowed_plan(group: Group, target: Target) -> MatmulPlan:
     assert op is not None  # noqa: S101 - the plan is a matmul's
     *_, rows, cols = op.shape
     columns = _turnable(cols, target.moving_fmax, target)
-    depth = even(op.uses[0].shape[-1], target.partitions)
+    depth = _few(op.uses[0].shape[-1], target.partitions)
     turn = even(columns, target.partitions)
-    high = even(rows, target.stationary_fmax)
+    high = _few(rows, target.stationary_fmax)
     return MatmulPlan(group, high, columns, depth, turn, "cols", math.ceil(cols / columns))
 
 
@@ -189,6 +189,15 @@ def rows_fit(program: Program, group: Group, target: Target) -> bool:
         column * plan.rows + min(size, STRIP) * item + (most_alive(after) + 1) * cols * FP32_BYTES
     )
     return column * cols + BUFFERS * passing <= target.sbuf_bytes
+
+
+def _few(size: int, most: int) -> int:
+    """The size of equal tiles, where that takes no more of them; else ``most``, the last smaller.
+
+    A product takes as long for a tile of fewer rows, or of a part of K that is smaller.
+    """
+    fewest = math.ceil(size / most)
+    return size // fewest if size % fewest == 0 else most
 
 
 def _turnable(cols: int, most: int, target: Target) -> int:
@@ -226,7 +235,7 @@ def _tiles_that_fit(
     assert op is not None  # noqa: S101 - the plan is a matmul's
     item = max(item_bytes(program.dtype_of(use.value)) for use in op.uses)
     depth = op.uses[0].shape[-1]
-    column = math.ceil(depth / even(depth, target.partitions)) * item
+    column = math.ceil(depth / _few(depth, target.partitions)) * item
     sizes = tile if held == "rows" else tile[::-1]
     passing = column * sizes[1] + min(depth, STRIP) * item + _epilogue_bytes(group, tile[1])
     shared = sum(access.strides[-2] == 0 for access in {*group.reads.values()})
