@@ -182,7 +182,7 @@ def rows_fit(program: Program, group: Group, target: Target) -> bool:
     if cols % plan.columns:
         return False
     after = replace(group, ops=tuple(each for each in group.ops if each is not op))
-    item = max(ITEM_BYTES.get(program.dtype_of(use.value), FP32_BYTES) for use in op.uses)
+    item = max(item_bytes(program.dtype_of(use.value)) for use in op.uses)
     size = op.uses[0].shape[-1]
     column = math.ceil(size / plan.depth) * item
     passing = (
