@@ -1,5 +1,6 @@
 """Recurrent layers stay one node each: unrolled, they are nodes for every step of every layer."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -11,6 +12,10 @@ CELLS: Mapping[Callable[..., Any], str] = {
     torch.lstm: "lstm", torch.gru: "gru", torch.rnn_tanh: "tanh", torch.rnn_relu: "relu",
 }  # fmt: skip
 """PyTorch's functions, and what one step of each is."""
+MOST_SUMS = 512
+"""Gates of a step by its batch: they stand in one PSUM bank of fp32."""
+MOST_WEIGHTS = 30_000
+"""Weights of a step in one partition: fp32 in most of the smallest target's SBUF."""
 
 
 class Whole(TorchFunctionMode):
@@ -35,9 +40,17 @@ def _asked(*given: Any) -> tuple[Any, ...] | None:
     layers, dropout, train, both, batched = given[4:]
     states = [state] if isinstance(state, torch.Tensor) else [*state]
     sizes = (4 if biased else 2) * (2 if both else 1)
-    if (train and dropout) or len(params) != sizes * layers:
+    if (train and dropout) or len(params) != sizes * layers or not _held(x, params[1], batched):
         return None
     return x, states, [*params], biased, layers, both, batched
+
+
+def _held(x: torch.Tensor, weights: torch.Tensor, batched: bool) -> bool:
+    """Whether a kernel can hold a step of ``x``'s batch under weights (gates * H, H)."""
+    rows, hidden = weights.shape
+    batch = 1 if x.dim() < 3 else x.shape[0 if batched else 1]  # noqa: PLR2004 - (steps, batch, H)
+    blocks = math.ceil(hidden / 128)
+    return rows // hidden * batch <= MOST_SUMS and blocks * rows <= MOST_WEIGHTS
 
 
 @cache

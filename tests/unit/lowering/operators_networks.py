@@ -88,6 +88,7 @@ CASES = {
         lambda: nn.LSTM(8, 12, 2, batch_first=True, bidirectional=True),
         lambda: values(3, 7, 8),
     ),
+    "lstm_crowded": (lambda: First(nn.LSTM(3, 4)), lambda: values(2, 130, 3)),
     "lstm_wide": (lambda: nn.LSTM(5, 150, bias=False), lambda: values(4, 2, 5)),
     "lstm_given": (
         lambda: (
