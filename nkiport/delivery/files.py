@@ -63,6 +63,7 @@ def _render(template: str, kernel: Delivered) -> str:
             original=_one_line(f"{oracle.reference.file}:{oracle.reference.symbol}"),
             weights=weights,
             results=[TORCH.get(spec.dtype, spec.dtype) for spec in oracle.outputs],
+            shapes=[spec.shape for spec in oracle.inputs if spec.role == "input"],
             inputs=[spec.name for spec in oracle.inputs if spec.role == "input"],
         )
     )

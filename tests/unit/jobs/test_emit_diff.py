@@ -6,6 +6,7 @@ import runpy
 import stat
 import subprocess
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -209,6 +210,28 @@ def test_the_wrapper_takes_the_originals_place_where_there_is_no_device(signer, 
     x = torch.randn(3, 4)
 
     torch.testing.assert_close(wrapper["Wrapper"](original)(x), original(x))
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_wrapper_launches_the_kernel_for_the_shapes_it_was_judged_with_alone(
+    signer, tmp_path, more
+):
+    made = world()
+    accept(made)
+    emitted(made, signer)
+    found = runpy.run_path(str(checked_out(made, tmp_path) / "wrapper.py"))
+    there = [
+        SimpleNamespace(device=SimpleNamespace(type="xla"), shape=(shape[0] + more, *shape[1:]))
+        for shape in found["SHAPES"]
+    ]
+    wrapped = found["Wrapper"](lambda *inputs: "the original")
+
+    if more:
+        assert wrapped(*there) == "the original"
+    else:
+        # Run alone, the file has no package to find its kernel in.
+        with pytest.raises(TypeError, match="package"):
+            wrapped(*there)
 
 
 def test_without_a_repository_the_patch_is_the_delivery(signer):
