@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from nkiport.lowering.ir import Op, Program, Span, Use, literal, whole
+from nkiport.lowering.ir import Op, Program, Span, Use, fresh, literal, whole
 from nkiport.lowering.normal import live
 from nkiport.lowering.strides import Pattern, intervals, pieces, restride, shortest
 
@@ -37,12 +37,7 @@ class Made:
 
     def fresh(self, name: str) -> str:
         """A name no value has."""
-        free, number = name, 1
-        while free in self.names:
-            number += 1
-            free = f"{name}_{number}"
-        self.names.add(free)
-        return free
+        return fresh(name, self.names)
 
 
 Rewrite = Callable[[Op, Made], tuple[Op, ...] | None]

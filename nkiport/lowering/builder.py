@@ -14,6 +14,7 @@ from nkiport.lowering.ir import (
     Op,
     Shape,
     Use,
+    fresh,
     literal,
     size_of,
     whole,
@@ -90,14 +91,7 @@ class Builder:
 
     def fresh(self, name: str) -> str:
         """The name, or the name with the first free number."""
-        base = identifier(name)
-        free = base
-        number = 1
-        while free in self.names:
-            number += 1
-            free = f"{base}_{number}"
-        self.names.add(free)
-        return free
+        return fresh(identifier(name), self.names)
 
     def know(self, name: str, dims: tuple[Dim, ...], dtype: DType) -> None:
         """Remember how a value is stored."""

@@ -55,6 +55,21 @@ def text_of(dim: Dim) -> str:
     return " * ".join(factor.text for factor in dim) or "1"
 
 
+def fresh(name: str, taken: set[str]) -> str:
+    """A name that is not taken; now it is.
+
+    >>> taken = {"x", "x_2"}
+    >>> (fresh("x", taken), fresh("y", taken), sorted(taken))
+    ('x_3', 'y', ['x', 'x_2', 'x_3', 'y'])
+    """
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    taken.add(free)
+    return free
+
+
 @dataclass(frozen=True)
 class Window:
     """How the window of a convolution or pooling moves; one number for depth, height and width.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from nkiport.lowering.builder import RESERVED, regroup
 from nkiport.lowering.fusion import Access, Group
-from nkiport.lowering.ir import Op, Program, Use, covers, size_of, text_of
+from nkiport.lowering.ir import Op, Program, Use, covers, fresh, size_of, text_of
 from nkiport.lowering.select import DTYPES
 from nkiport.lowering.step import Step
 from nkiport.lowering.writer import Writer
@@ -122,12 +122,7 @@ class Body:
 
     def fresh(self, name: str) -> str:
         """A name this kernel does not use yet."""
-        free, number = name, 1
-        while free in self.taken:
-            number += 1
-            free = f"{name}_{number}"
-        self.taken.add(free)
-        return free
+        return fresh(name, self.taken)
 
     def alias(self, op: Op) -> str | None:
         """The tile an operation that changes nothing on chip only renames."""

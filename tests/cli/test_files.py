@@ -27,9 +27,12 @@ def test_a_reference_becomes_a_kernel_that_judge_accepts_and_a_spoilt_one_it_rej
     made = nkiport("migrate", TASK, "--out", tmp_path)
     kernel = tmp_path / "softmax_nki.py"
     spoilt = tmp_path / "spoilt.py"
-    spoilt.write_text(kernel.read_text().replace("nl.max(", "nl.min("))
 
     assert made.returncode == 0, made.stderr
+    right = kernel.read_text()
+    wrong = right.replace("nl.max", "nl.min")
+    assert wrong != right
+    spoilt.write_text(wrong)
     assert "functional evidence, not hardware" in made.stdout
     judged = nkiport("judge", "--reference", TASK, "--candidate", kernel, "--json")
     verdict = json.loads(judged.stdout)
