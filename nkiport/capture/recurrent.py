@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from nkiport.nki import target
+
 CELLS: Mapping[Callable[..., Any], str] = {
     torch.lstm: "lstm", torch.gru: "gru", torch.rnn_tanh: "tanh", torch.rnn_relu: "relu",
 }  # fmt: skip
 """PyTorch's functions, and what one step of each is."""
-MOST_SUMS = 512
-"""Gates of a step by its batch: they stand in one PSUM bank of fp32."""
 MOST_WEIGHTS = 30_000
 """Weights of a step in one partition: fp32 in most of the smallest target's SBUF."""
 
@@ -46,11 +46,15 @@ def _asked(*given: Any) -> tuple[Any, ...] | None:
 
 
 def _held(x: torch.Tensor, weights: torch.Tensor, batched: bool) -> bool:
-    """Whether a kernel can hold a step of ``x``'s batch under weights (gates * H, H)."""
+    """Whether a kernel can hold a step of ``x``'s batch under weights (gates * H, H).
+
+    The sums of all gates and the batch stand in one PSUM bank.
+    """
     rows, hidden = weights.shape
     batch = 1 if x.dim() < 3 else x.shape[0 if batched else 1]  # noqa: PLR2004 - (steps, batch, H)
-    blocks = math.ceil(hidden / 128)
-    return rows // hidden * batch <= MOST_SUMS and blocks * rows <= MOST_WEIGHTS
+    smallest = target("trn1")
+    blocks = math.ceil(hidden / smallest.partitions)
+    return rows // hidden * batch <= smallest.psum_fmax and blocks * rows <= MOST_WEIGHTS
 
 
 @cache

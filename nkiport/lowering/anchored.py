@@ -37,8 +37,7 @@ def fixed(body: Body) -> frozenset[Access]:
 
 
 def _by_row(access: Access) -> bool:
-    *outer, row, column = access.strides
-    return column == 0 and row != 0 and not any(outer)
+    return _narrow(access) and not any(access.strides[:-2])
 
 
 def load_fixed(body: Body, op: Op, row: str, tile: str = "") -> None:
@@ -86,7 +85,11 @@ def _pick(body: Body, tile: str) -> None:
 
 def narrow(body: Body) -> list[Access]:
     """What has one value for each row."""
-    return [a for a in body.names if a.strides[-1] == 0 and a.strides[-2] != 0]
+    return [access for access in body.names if _narrow(access)]
+
+
+def _narrow(access: Access) -> bool:
+    return access.strides[-1] == 0 and access.strides[-2] != 0
 
 
 def load_narrow(body: Body) -> None:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from nkiport.lowering.causal import without_triangle
 from nkiport.lowering.chain import Chain, together
 from nkiport.lowering.fusion import Access, Group
-from nkiport.lowering.ir import Op, Program, Use, covers, dense_strides
+from nkiport.lowering.ir import FP32_BYTES, Op, Program, Use, covers, dense_strides
 from nkiport.lowering.respace import none_at_one, respaced, whole
 from nkiport.lowering.strides import intervals, restride
-from nkiport.lowering.tiling import BUFFERS, FP32_BYTES, even, most_alive
+from nkiport.lowering.tiling import BUFFERS, even, most_alive
 from nkiport.nki import Target
 
 Sizes = tuple[int, ...]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nkiport.lowering.ir import Op, Window, detail_of
-from nkiport.lowering.kernel import Body, times
+from nkiport.lowering.kernel import PARTITIONS, Body, times
 from nkiport.lowering.select import DTYPES
-from nkiport.lowering.space import PARTITIONS, Axis
+from nkiport.lowering.space import Axis
 from nkiport.lowering.window_tiling import WindowPlan
 
 
@@ -96,18 +96,30 @@ class Conv:
 
     def row_mask(self, partition: str) -> str:
         """Whether that channel is one of the group."""
-        end = f"(g + 1) * {self.own}" if self.groups > 1 else str(self.own)
-        return f"{self.row(partition)} < {end}"
+        return f"{self.row(partition)} < {self._end_of_group or self.own}"
 
     @property
     def row_end(self) -> str:
         """Where the output channels of a group end."""
-        return f"(g + 1) * {self.own}" if self.groups > 1 else "rows"
+        return self._end_of_group or "rows"
+
+    @property
+    def _end_of_group(self) -> str:
+        return f"(g + 1) * {self.own}" if self.groups > 1 else ""
 
     @property
     def first(self) -> str:
         """Where the group's input channels begin, as a summand."""
         return f"{times('g', self.channels)} + " if self.groups > 1 else ""
+
+    def write_part(self, shape: str, masks: Sequence[str], lacking: str) -> None:
+        """Make the tile for a part of the image; filled where masks leave something out."""
+        if masks:
+            self.body.writer.comment(
+                f"Zeros stand for the padding, and for {lacking} there are not."
+            )
+        made = "zeros" if masks else "ndarray"
+        self.body.writer.line(f"part = nl.{made}({shape}, dtype={self.dtype(0)})")
 
     def dtype(self, operand: int) -> str:
         """The type of the image (0) or of the weights (1)."""

@@ -3,7 +3,8 @@
 from nkiport.lowering import beside, plain_taps, stacked_taps
 from nkiport.lowering.anchored import finish, fixed, load_fixed, load_shared, nest
 from nkiport.lowering.conv import Conv
-from nkiport.lowering.space import PARTITIONS, tile_loops, write_column
+from nkiport.lowering.kernel import PARTITIONS
+from nkiport.lowering.space import tile_loops, write_column
 
 
 def write_convolution(conv: Conv) -> None:

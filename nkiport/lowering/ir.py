@@ -27,13 +27,14 @@ Dim = tuple[Factor, ...]
 
 Literal = bool | int | float
 
+FP32_BYTES = 4
 ITEM_BYTES: Mapping[DType, int] = {"bfloat16": 2, "float16": 2}
 """What a value takes on chip, where that is not as much as fp32."""
 
 
 def item_bytes(dtype: DType) -> int:
     """Bytes that a value takes on chip."""
-    return ITEM_BYTES.get(dtype, 4)
+    return ITEM_BYTES.get(dtype, FP32_BYTES)
 
 
 def literal(size: int) -> Dim:

@@ -11,6 +11,8 @@ from nkiport.lowering.select import DTYPES
 from nkiport.lowering.step import Step
 from nkiport.lowering.writer import Writer
 
+PARTITIONS = 128
+"""Of SBUF and PSUM, on every target: what ``nl.tile_size.pmax`` is."""
 RENAMING = frozenset({"copy", "cast"})
 
 
@@ -193,7 +195,7 @@ class Body:
 
     def row_of(self, access: Access) -> str:
         """The rows of a tile, in the dimensions of its index."""
-        return self.scattered.row if self.scattered and self.spot_of(access) else "row"
+        return self.scattered.row if self.scattered and access.strides[-1] != 0 else "row"
 
     def mask(self, access: Access, *, tail: bool) -> str:
         """The condition under which an element exists; empty if all do."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from nkiport.lowering.ir import Dim, Op, Program, Use, whole
+from nkiport.lowering.ir import Dim, Input, Op, Program, Use, size_of, whole
 from nkiport.lowering.rules import ELEMENTWISE
 
 FEWEST = 128
@@ -28,8 +28,9 @@ def laid_out(program: Program) -> Program:
 
 def _linear(program: Program, op: Op) -> bool:
     """Whether it is a product of two matrices of which the right one is given."""
-    given = {item.name for item in program.inputs}
-    return op.kind == "matmul" and len(op.shape) == 2 and op.uses[1].value in given  # noqa: PLR2004
+    if op.kind != "matmul" or len(op.shape) != 2:  # noqa: PLR2004
+        return False
+    return isinstance(program.stored(op.uses[1].value), Input)
 
 
 def _reads_turned(program: Program, op: Op) -> bool:
@@ -51,8 +52,8 @@ class _Values:
             name = waiting.pop()
             if name in self.found:
                 continue
-            op = next((each for each in self.program.ops if each.name == name), None)
-            if op is None or not self._turns(op) or not self._suits(op, value):
+            op = self.program.stored(name)
+            if isinstance(op, Input) or not self._turns(op) or not self._suits(op, value):
                 return {}
             self.found[name] = op
             waiting += [*self._made_of(op), *self._readers(op)]
@@ -66,7 +67,7 @@ class _Values:
     def _suits(self, op: Op, value: str) -> bool:
         """Whether it has the size of the value, and every reader of it can read it turned."""
         other = self.program.dims_of(value)
-        if op.dims[-1] != other[-1] or math.prod(op.shape) != math.prod(_sizes(other)):
+        if op.dims[-1] != other[-1] or math.prod(op.shape) != math.prod(map(size_of, other)):
             return False
         if any(use.value == op.name for use in self.program.outputs):
             return False
@@ -88,10 +89,6 @@ class _Values:
         return (r for r in self.program.ops if any(use.value == op.name for use in r.uses))
 
 
-def _sizes(dims: tuple[Dim, ...]) -> Iterator[int]:
-    return (math.prod(factor.size for factor in dim) for dim in dims)
-
-
 def _narrow(use: Use) -> bool:
     """Whether it repeats along the columns, or for every row."""
     return math.prod(use.shape) > 1 and (use.strides[-1] == 0 or not any(use.strides[:-1]))
@@ -104,9 +101,7 @@ def _turned(program: Program, values: dict[str, Op]) -> Program:
 def _op(op: Op, values: dict[str, Op]) -> Op:
     """The operation, where it makes or reads a turned value."""
     if op.name in values and op.kind == "matmul":
-        left, right = (
-            replace(use, dims=use.dims[::-1], strides=use.strides[::-1]) for use in op.uses
-        )
+        left, right = map(_across, op.uses)
         return replace(op, args=(right, left), dims=op.dims[::-1])
     if op.name in values:
         args = tuple(

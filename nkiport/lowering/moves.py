@@ -17,7 +17,7 @@ from nkiport.lowering.ir import (
     detail_of,
     text_of,
 )
-from nkiport.lowering.kernel import FLAT, Launch, Parameter, times
+from nkiport.lowering.kernel import FLAT, PARTITIONS, Launch, Parameter, times
 from nkiport.lowering.select import DTYPES, number
 from nkiport.lowering.tiling import SoloPlan
 from nkiport.lowering.writer import Writer
@@ -196,9 +196,6 @@ def _gather(program: Program, op: Op, names: Sequence[str], columns: int, write:
             mask = "(row < rows) & (col < cols)" if cols % width else "row < rows"
             write.call("found = nl.load(", [f"{table}[place[i_p, 0], col]", f"mask={mask}"])
             write.call("nl.store(", ["out[row, col]", "found", f"mask={mask}"])
-
-
-PARTITIONS = 128
 
 
 class _Loaded(NamedTuple):

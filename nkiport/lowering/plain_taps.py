@@ -4,7 +4,8 @@ import math
 
 from nkiport.lowering.anchored import nest
 from nkiport.lowering.conv import Conv
-from nkiport.lowering.space import PARTITIONS, load_image, masks_of, tap_loops, tap_number
+from nkiport.lowering.kernel import PARTITIONS
+from nkiport.lowering.space import load_image, masks_of, tap_loops, tap_number
 
 
 def write_weights(conv: Conv) -> None:
@@ -37,20 +38,16 @@ def write_weights(conv: Conv) -> None:
 
 def write_image(conv: Conv) -> None:
     """Load what the tile of positions needs of the image, all channels of it."""
-    write = conv.body.writer
     sizes = ", ".join(str(axis.part) for axis in conv.axes)
     own = "c * C + j_c" if conv.parts > 1 else "j_c"
     partial = conv.channels % min(conv.channels, PARTITIONS)
     rows = f"{own} < {conv.channels}" if partial else ""
-    filled = bool(masks_of(conv.axes, rows))
-    if filled:
-        write.comment("Zeros stand for the padding, and for channels there are not.")
-    made = "zeros" if filled else "ndarray"
-    write.line(f"part = nl.{made}((C, {conv.parts}, {sizes}), dtype={conv.dtype(0)})")
-    with nest(write, _part_loop(conv)):
+    masks = masks_of(conv.axes, rows)
+    conv.write_part(f"(C, {conv.parts}, {sizes})", masks, "channels")
+    with nest(conv.body.writer, _part_loop(conv)):
         load_image(
             conv.body, conv.axes, f"part[j_c, {_part(conv)}",
-            f"{conv.image}[o0, {conv.first}{own}", rows,
+            f"{conv.image}[o0, {conv.first}{own}", masks,
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from nkiport.lowering.select import DTYPES
 from nkiport.lowering.space import (
     Axis,
     load_image,
+    masks_of,
     tap_loops,
     tile_loops,
     write_column,
@@ -35,7 +36,8 @@ def write_pooling(body: Body, op: Op, axes: Sequence[Axis], image: str) -> None:
             load_shared(body)
             kind = DTYPES[body.program.dtype_of(op.uses[0].value)]
             write.line(f"part = nl.full((P, {sizes}), {worst}, dtype={kind})")
-            load_image(body, axes, "part[j_p", f"{image}[o0, r * P + j_p", "r * P + j_p < rows")
+            masks = masks_of(axes, "r * P + j_p < rows")
+            load_image(body, axes, "part[j_p", f"{image}[o0, r * P + j_p", masks)
             write.line(f"acc = nl.full((P, F), {worst}, dtype=nl.float32, buffer=nl.psum)")
             with nest(write, *tap_loops(axes, "sequential_range")):
                 write.call(f"acc[j_p, spot] = {call}(", ["acc[j_p, spot]", f"part[j_p, {places}]"])

@@ -258,19 +258,25 @@ def _turn(made: Product, side: Side, start: str, tile: str, place: str, strips: 
     """Load a strip as it lies in memory; put its tiles of K on the partitions one by one."""
     write = made.writer
     down, along = ("i_p", "i_r") if side.other == "rows" else ("i_c", "i_j")
-    strip = f"{side.other}_strip"
     other = f"{start} + {down}" if start else down
     depth = "s * STRIP + i_d" if strips else "i_d"
-    mask = made.masks(side, other, depth)
-    into = strip
-    if mask:
-        size = "P" if side.other == "rows" else "TURN"
-        _make(made, f"{strip} = ", f"({size}, STRIP)", side.dtype, zeros=True)
-        into = f"{strip}[{down}, i_d]"
-    write.call(f"{into} = nl.load(", [f"{side.name}[{side.index(other, depth)}]", *mask])
+    strip = _load_strip(made, side, other, depth, "STRIP")
     with write.block(f"for k in nl.affine_range({'STRIP // K' if strips else 'k_tiles'}):"):
         part = "s * (STRIP // K) + k" if strips else "k"
         _copy(made, f"{tile}[i_k, {part}, {place}{along}]", f"{strip}[{down}, k * K + i_e]")
+
+
+def _load_strip(made: Product, side: Side, other: str, depth: str, width: str) -> str:
+    """Load so much of K as it lies in memory; zeros where it ends early. Gives the tile's name."""
+    strip, mask = f"{side.other}_strip", made.masks(side, other, depth)
+    into = strip
+    if mask:
+        unit, down = ("P", "i_p") if side.other == "rows" else ("TURN", "i_c")
+        _make(made, f"{strip} = ", f"({unit}, {width})", side.dtype, zeros=True)
+        into = f"{strip}[{down}, {'i_d' if width == 'STRIP' else 'i_e'}]"
+    source = f"{side.name}[{side.index(other, depth)}]"
+    made.writer.call(f"{into} = nl.load(", [source, *mask])
+    return strip
 
 
 def _copy(made: Product, target: str, source: str) -> None:
@@ -318,14 +324,5 @@ def _tile(made: Product, side: Side, start: str, width: str, along: str) -> None
     down, turned = ("i_p", "i_r") if side.other == "rows" else ("i_c", "i_j")
     place = f"j * {unit} + " if loop else ""
     with nest(write, loop):
-        other = f"{start} + {place}{down}"
-        mask = made.masks(side, other, "k * K + i_e")
-        strip = f"{side.other}_strip"
-        into = strip
-        if mask:
-            _make(made, f"{strip} = ", f"({unit}, K)", side.dtype, zeros=True)
-            into = f"{strip}[{down}, i_e]"
-        write.call(
-            f"{into} = nl.load(", [f"{side.name}[{side.index(other, 'k * K + i_e')}]", *mask]
-        )
+        strip = _load_strip(made, side, f"{start} + {place}{down}", "k * K + i_e", "K")
         _copy(made, f"{tile}[i_k, {place}{turned}]", strip)

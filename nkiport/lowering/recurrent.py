@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from nkiport.lowering.anchored import nest
 from nkiport.lowering.fusion import Group
-from nkiport.lowering.ir import Op, Program, Recurrence, Use, detail_of, text_of
+from nkiport.lowering.ir import FP32_BYTES, Op, Program, Recurrence, Use, detail_of, text_of
 from nkiport.lowering.kernel import FLAT, Launch, Parameter, times
 from nkiport.lowering.writer import Writer
 from nkiport.nki import Target
 
-FP32_BYTES = 4
 ORDER: Mapping[str, tuple[int, ...]] = {
     "lstm": (0, 1, 3, 2), "gru": (0, 1, 2), "tanh": (0,), "relu": (0,),
 }  # fmt: skip
@@ -29,11 +28,17 @@ class RecurrentPlan:
 
 
 def recurrent_plan(group: Group, target: Target) -> RecurrentPlan:
-    """The most steps whose gates fit beside the weights. Raises ``NotImplementedError``."""
+    """The most steps whose gates fit beside the weights.
+
+    Sums of all gates and a batch stand in one PSUM bank. Raises ``NotImplementedError`` where a
+    step does not fit.
+    """
     op = group.base
     assert op is not None  # noqa: S101 - the caller chose by it
     detail, hidden = detail_of(op, Recurrence), op.shape[0]
     gates = len(ORDER[detail.cell])
+    if gates * detail.batch > target.psum_fmax:
+        raise NotImplementedError(f"{op.name}: a batch of {detail.batch} in one step")
     blocks = math.ceil(hidden / target.partitions)
     rows = math.ceil(hidden / blocks)
     weights = gates * blocks * blocks * rows * FP32_BYTES

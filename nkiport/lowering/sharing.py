@@ -45,11 +45,11 @@ class Sharing:
         return depth, math.ceil(height / self.high), math.ceil(width / self.wide)
 
 
-def beside(window: Window, rows: int) -> Window:
+def side_by_side(window: Window, rows: int) -> Window:
     """The window of so many rows of the result together.
 
     >>> three = Window((1, 8, 8), (1, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1), (1, 8, 8))
-    >>> (beside(three, 2).size, beside(three, 2).stride, beside(three, 2).out)
+    >>> (side_by_side(three, 2).size, side_by_side(three, 2).stride, side_by_side(three, 2).out)
     ((1, 4, 3), (1, 2, 1), (1, 4, 8))
     """
     (depth, height, width), (near, step, side) = window.size, window.stride
@@ -107,7 +107,7 @@ def _sharings(sizes: Sizes, partitions: int, *, between: bool) -> Iterator[Shari
         taps = partitions // (groups * sizes.channels)
         most_rows = partitions // slot_of(groups * sizes.results) if between else 1
         for rows in range(1, _overlapping(window, most_rows) + 1):
-            for high in range(1, min(taps, beside(window, rows).size[1]) + 1):
+            for high in range(1, min(taps, side_by_side(window, rows).size[1]) + 1):
                 for wide in range(1, min(taps // high, window.size[2]) + 1):
                     yield Sharing(high, wide, rows, groups)
 
@@ -132,7 +132,7 @@ def _time(each: Sharing, sizes: Sizes, target: Target) -> tuple[float, float]:
     Of each tile counts what takes longest: products, the instructions after them, or traffic; the
     weights are turned before.
     """
-    window = beside(sizes.window, each.rows)
+    window = side_by_side(sizes.window, each.rows)
     out = positions(window, target.moving_fmax)
     columns = max(target.min_cycles, math.prod(out))
     passes = 1 if sizes.item == HALF_BYTES else FP32_PASSES
@@ -141,7 +141,7 @@ def _time(each: Sharing, sizes: Sizes, target: Target) -> tuple[float, float]:
     product = passes * columns / target.clocks["tensor"]
     after = (target.access_cycles + columns) / target.clocks["scalar"]
     turn = (target.access_cycles + target.partitions) / target.clocks["scalar"]
-    traffic = _values(each, sizes) * math.prod(out) * sizes.item / target.dma_gb_s
+    traffic = _values(each, sizes, window) * math.prod(out) * sizes.item / target.dma_gb_s
     tile = max(tiles * stacks * product, tiles * each.rows * sizes.after * after, traffic)
     walked = sizes.images * math.prod(
         math.ceil(size / own) for size, own in zip(window.out, out, strict=True)
@@ -150,9 +150,8 @@ def _time(each: Sharing, sizes: Sizes, target: Target) -> tuple[float, float]:
     return blocks * (walked * tile + tiles * each.rows * stacks * turn), blocks * walked * traffic
 
 
-def _values(each: Sharing, sizes: Sizes) -> int:
-    """Values that are loaded and stored for a position in a block."""
-    window = beside(sizes.window, each.rows)
+def _values(each: Sharing, sizes: Sizes, window: Window) -> int:
+    """Values that are loaded and stored for a position in a block, under the window of all rows."""
     depth, height, width = window.stride
     loads = each.high * each.stacks(window)[1] * each.wide if each.shared else height
     return each.groups * (sizes.channels * loads * depth * width + sizes.results * each.rows)

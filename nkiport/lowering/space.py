@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nkiport.lowering.kernel import Body, times
+from nkiport.lowering.kernel import PARTITIONS, Body, times
 from nkiport.lowering.window_tiling import WindowPlan
 
-PARTITIONS = 128
 AXES = ("d", "h", "w")
 """Depth, height, width."""
 
@@ -161,10 +160,11 @@ def masks_of(axes: Sequence[Axis], rows: str = "") -> list[str]:
     return [*([f"({rows})"] if rows else []), *(mask for axis in axes for mask in axis.masks)]
 
 
-def load_image(body: Body, axes: Sequence[Axis], target: str, source: str, rows: str) -> None:
-    """Load a part of the image; what lies outside of it is what the tile was filled with."""
+def load_image(
+    body: Body, axes: Sequence[Axis], target: str, source: str, masks: Sequence[str]
+) -> None:
+    """Load a part of the image; where a mask leaves out, the tile keeps what it was filled with."""
     place = ", ".join(axis.place for axis in axes)
     inner = ", ".join(f"i_{axis.name}" for axis in axes)
-    masks = masks_of(axes, rows)
     given = [f"mask={' & '.join(masks)}"] if masks else []
     body.writer.call(f"{target}, {inner}] = nl.load(", [f"{source}, {place}]", *given])

@@ -11,7 +11,7 @@ from dataclasses import replace
 from nkiport.lowering.anchored import nest
 from nkiport.lowering.conv import Conv
 from nkiport.lowering.kernel import times
-from nkiport.lowering.space import Axis
+from nkiport.lowering.space import Axis, load_image, masks_of
 from nkiport.lowering.writer import Writer
 
 
@@ -70,26 +70,18 @@ def _first_row(conv: Conv) -> int:
 
 def write_image(conv: Conv) -> None:
     """Load the image once for each stacked tap, moved by what the tap is away."""
-    write, share, axes = conv.body.writer, conv.plan.sharing, conv.axes
+    share, axes = conv.plan.sharing, conv.axes
     stacks = _stacks(conv)[1]
     sizes = ", ".join(str(axis.part) for axis in axes)
     tap = _sum(times("v", share.high) if stacks > 1 else "", "a" if share.high > 1 else "")
     moved = [axes[0], _moved(axes[1], tap, axes[1].size - 1), _moved(axes[2], "b", share.wide - 1)]
-    masks = [mask for axis in moved for mask in axis.masks]
+    masks = masks_of(moved)
     masks += [f"({tap} < {axes[1].size})"] if stacks * share.high > axes[1].size else []
-    inner = ", ".join(f"i_{axis.name}" for axis in axes)
-    place = ", ".join(axis.place for axis in moved)
     loops = (_loop("v", stacks), _loop("a", share.high), _loop("b", share.wide))
-    if masks:
-        write.comment("Zeros stand for the padding, and for taps there are not.")
-    made = "zeros" if masks else "ndarray"
-    write.line(f"part = nl.{made}((Q, {stacks}, {sizes}), dtype={conv.dtype(0)})")
-    with nest(write, *loops):
-        write.call(
-            f"part[{_partition(conv)}, {'v' if stacks > 1 else '0'}, {inner}] = nl.load(",
-            [f"{conv.image}[o0, {conv.first}j_c, {place}]",
-             *([f"mask={' & '.join(masks)}"] if masks else [])],
-        )  # fmt: skip
+    conv.write_part(f"(Q, {stacks}, {sizes})", masks, "taps")
+    target = f"part[{_partition(conv)}, {'v' if stacks > 1 else '0'}"
+    with nest(conv.body.writer, *loops):
+        load_image(conv.body, moved, target, f"{conv.image}[o0, {conv.first}j_c", masks)
 
 
 def write_sums(conv: Conv) -> None:

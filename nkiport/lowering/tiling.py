@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nkiport.lowering.fusion import Access, Group
-from nkiport.lowering.ir import Program, Use, item_bytes
+from nkiport.lowering.ir import FP32_BYTES, Program, Use, item_bytes
 from nkiport.lowering.recurrent import RecurrentPlan, recurrent_plan
 from nkiport.lowering.respace import respaced
 from nkiport.lowering.rules import SOLO
@@ -14,7 +14,6 @@ from nkiport.lowering.tuning import Tuning
 from nkiport.lowering.window_tiling import WindowPlan, window_plan
 from nkiport.nki import Target
 
-FP32_BYTES = 4
 BUFFERS = 2
 """A tile is loaded while the one before it is worked on, so everything is there twice."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nkiport.lowering.fusion import Group
 from nkiport.lowering.ir import Op, Program, Shape, Window, detail_of, item_bytes
-from nkiport.lowering.sharing import Sharing, beside, positions, sharing, sizes_of
+from nkiport.lowering.sharing import Sharing, positions, sharing, side_by_side, sizes_of
 from nkiport.lowering.tuning import Tuning
 from nkiport.nki import Target
 
@@ -29,7 +29,7 @@ class WindowPlan:
     def window(self) -> Window:
         """How the window moves from one result to the next, or from some rows to the next."""
         assert self.group.base is not None  # noqa: S101 - the plan is a window's
-        return beside(detail_of(self.group.base, Window), self.sharing.rows)
+        return side_by_side(detail_of(self.group.base, Window), self.sharing.rows)
 
 
 def window_plan(program: Program, group: Group, target: Target, tuning: Tuning) -> WindowPlan:
@@ -41,8 +41,8 @@ def window_plan(program: Program, group: Group, target: Target, tuning: Tuning) 
     chosen = Sharing()
     if conv and tuning.stacked:
         chosen = sharing(sizes_of(group, item), target, between=not _shares_rows(group))
-    window = beside(detail_of(op, Window), chosen.rows)
-    kept = conv and _weight_bytes(op, chosen, target, item) <= target.sbuf_bytes // 4
+    window = side_by_side(detail_of(op, Window), chosen.rows)
+    kept = conv and _weight_bytes(op, chosen, window, target, item) <= target.sbuf_bytes // 4
     parts = math.ceil(op.uses[1].shape[1] / target.partitions) if conv else 1
     copies = chosen.stacks(window)[1] if chosen.shared else 1
     most = min(target.psum_fmax, tuning.positions)
@@ -60,13 +60,15 @@ def _shares_rows(group: Group) -> bool:
     return any(access.strides[-2] == 0 for access in group.reads.values())
 
 
-def _weight_bytes(op: Op, chosen: Sharing, target: Target, item: int) -> int:
-    """What a convolution's weights take in each partition, turned and in whole tiles."""
+def _weight_bytes(op: Op, chosen: Sharing, window: Window, target: Target, item: int) -> int:
+    """What a convolution's weights take in each partition, turned and in whole tiles.
+
+    ``window`` is that of all rows together.
+    """
     out, channels, *_ = op.uses[1].shape
-    window = detail_of(op, Window)
     tiles = math.ceil(out // window.groups * chosen.groups / target.partitions)
     parts = math.ceil(channels / target.partitions)
-    products = math.prod(chosen.stacks(beside(window, chosen.rows)))
+    products = math.prod(chosen.stacks(window))
     return tiles * parts * products * target.partitions * item
 
 

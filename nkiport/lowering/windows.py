@@ -5,11 +5,11 @@ import math
 from nkiport.lowering.conv import Conv
 from nkiport.lowering.convolution import write_convolution
 from nkiport.lowering.ir import Program, Use, Window, detail_of, text_of
-from nkiport.lowering.kernel import Body, Launch, Parameter
+from nkiport.lowering.kernel import PARTITIONS, Body, Launch, Parameter
 from nkiport.lowering.pooling import write_pooling
 from nkiport.lowering.rows import summary
 from nkiport.lowering.sharing import slot_of
-from nkiport.lowering.space import PARTITIONS, axes_of, write_indices
+from nkiport.lowering.space import axes_of, write_indices
 from nkiport.lowering.window_tiling import WindowPlan
 from nkiport.lowering.writer import Writer
 

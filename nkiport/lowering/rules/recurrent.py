@@ -4,7 +4,7 @@ The columns of what it reads and writes are steps by batch, the hidden values it
 step finds the hidden state of the one before on the partitions, and no layer has to turn it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nkiport.contracts.base import DType
@@ -13,11 +13,6 @@ from nkiport.lowering.builder import Builder, cut, permute, unsqueeze
 from nkiport.lowering.ir import Op, Recurrence, Use, literal
 from nkiport.lowering.rules.made import assemble
 from nkiport.lowering.rules.rule import Result, Rule
-
-GATES: Mapping[str, int] = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
-"""How many rows of weights each hidden value has."""
-MOST_SUMS = 512
-"""Sums of all gates and a batch together stand in one PSUM bank of fp32."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ def _layers(
             weights = _weights(params[sizes * at : sizes * (at + 1)], biased=biased)
             start = [permute(_at(each, at), (1, 0)) for each in states]
             walk = Walk(cell, batch, backward=way == 1)
-            seen, last = _walked(b, node, below, weights, start, walk)
+            seen, last = _walked(b, below, weights, start, walk)
             found.append(seen)
             ends.append(last)
         below = found
@@ -78,13 +73,10 @@ def _at(use: Use, place: int) -> Use:
 
 
 def _walked(
-    b: Builder, node: Node, below: Sequence[Use], weights: Weights, start: Sequence[Use],
-    walk: Walk,
-) -> tuple[Use, list[Use]]:  # fmt: skip
+    b: Builder, below: Sequence[Use], weights: Weights, start: Sequence[Use], walk: Walk
+) -> tuple[Use, list[Use]]:
     """The hidden values (H, steps * N) of a direction, and its last states (H, N)."""
     hidden, batch = weights.hidden.shape[1], walk.batch
-    if GATES[walk.cell] * batch > MOST_SUMS:
-        raise NotImplementedError(f"{node.name}: a batch of {batch} in one step")
     gates, more = _gates(b, below, weights, walk.cell)
     steps = gates.shape[1] // batch
     columns = (steps + (walk.cell == "lstm")) * batch

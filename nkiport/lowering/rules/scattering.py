@@ -12,7 +12,6 @@ from nkiport.lowering.rules.rule import Result, Rewrite, Rule
 
 MOST_PAIRS = 2**24
 """Places by values that are compared with each other: beyond this it is a matter of seconds."""
-LEAST, LARGEST = -math.inf, math.inf
 
 
 def _scatter(join: str) -> Rewrite:
@@ -67,7 +66,7 @@ def _joined(b: Builder, x: Use, places: Use, source: Operand, join: str) -> Use:
     if join == "put":
         return _put(b, x, here, wide, count)
     kind, nothing = {
-        "add": ("sum", 0.0), "maximum": ("max", LEAST), "minimum": ("min", LARGEST),
+        "add": ("sum", 0.0), "maximum": ("max", -math.inf), "minimum": ("min", math.inf),
     }[join]  # fmt: skip
     kept = b.part("kept", "where", here, wide, nothing)
     total = b.reduce(kind, kept, [rank], keepdim=False, name=f"{b.node}_all")
@@ -77,15 +76,20 @@ def _joined(b: Builder, x: Use, places: Use, source: Operand, join: str) -> Use:
 def _put(b: Builder, x: Use, here: Use, source: Operand, count: int) -> Use:
     """The last value that names a place stands there, as where they are written in order."""
     rank = len(x.dims)
-    turns = unsqueeze(span(b, count, 1), range(rank))
-    own = b.part("own", "where", here, turns, 0.0)
-    last = b.reduce("max", own, [rank], keepdim=True, name=f"{b.node}_last")
+    own, last = _turns(b, here, count, rank)
     named = b.part("named", "greater", b.view(last, x.shape), 0.0)
     if not isinstance(source, Use):
         return b.part("put", "where", named, source, x)
     value = b.part("value", "where", b.part("is_last", "equal", own, last), source, 0.0)
     new = b.reduce("sum", value, [rank], keepdim=False, name=f"{b.node}_new")
     return b.part("put", "where", named, new, x)
+
+
+def _turns(b: Builder, here: Use, count: int, axis: int) -> tuple[Use, Use]:
+    """Of those that name a place, counted from 1 along the last axis: each turn, and the last."""
+    turns = unsqueeze(span(b, count, 1), range(axis))
+    own = b.part("own", "where", here, turns, 0.0)
+    return own, b.reduce("max", own, [axis], keepdim=True, name=f"{b.node}_last")
 
 
 def _index_put(
@@ -131,9 +135,7 @@ def _added(b: Builder, table: Use, address: Use, rows: Operand) -> Use:
 
 def _written(b: Builder, table: Use, address: Use, rows: Operand) -> Use:
     here = _pairs(b, table, address)
-    turns = unsqueeze(span(b, address.shape[0], 1), [0])
-    own = b.part("own", "where", here, turns, 0.0)
-    last = b.reduce("max", own, [1], keepdim=True, name=f"{b.node}_last")
+    own, last = _turns(b, here, address.shape[0], 1)
     named = b.part("named", "greater", last, 0.0)
     if isinstance(rows, Use):
         only = b.part("only", "mul", here, b.part("is_last", "equal", own, last))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nkiport.lowering.ir import Window
-from nkiport.lowering.sharing import ALIGNED, Sizes, beside, sharing, slot_of
+from nkiport.lowering.sharing import ALIGNED, Sizes, sharing, side_by_side, slot_of
 from nkiport.nki import target
 
 PARTITIONS = 128
@@ -25,7 +25,7 @@ def convolutions(draw):
 @given(convolutions(), st.booleans())
 def test_what_shares_fits_the_partitions(sizes, between):
     found = sharing(sizes, target("trn1"), between=between)
-    rows = beside(sizes.window, found.rows).size[1]
+    rows = side_by_side(sizes.window, found.rows).size[1]
 
     if found.shared:
         assert found.high * found.wide * found.groups * sizes.channels <= PARTITIONS
@@ -39,7 +39,7 @@ def test_what_shares_fits_the_partitions(sizes, between):
 
 @given(convolutions(), st.integers(1, 4))
 def test_rows_beside_each_other_read_what_they_read_alone(sizes, rows):
-    alone, together = sizes.window, beside(sizes.window, rows)
+    alone, together = sizes.window, side_by_side(sizes.window, rows)
     last = (together.out[1] - 1) * together.stride[1] + (rows - 1) * alone.stride[1]
 
     assert together.out[1] == math.ceil(alone.out[1] / rows)
