@@ -37,6 +37,8 @@ LINK_SECONDS = 900
 TARGETS_RUN = ("trn1",)
 """The targets that some worker's engine takes."""
 MOST_LISTED = 100
+CANCEL_TRIES = 5
+"""A step of a job writes it once, so a few are enough."""
 
 
 def submit_job(
@@ -106,16 +108,27 @@ def show_job(job_id: str, *, owner: str, records: Records) -> JobView:
 def cancel_job(
     job_id: str, *, owner: str, records: Records, executions: Executions, clock: Clock
 ) -> JobView:
-    """End a job where it is; what it has found stays. Cancelling twice is cancelling once."""
-    job = owned(job_id, owner, records)
-    if job.status not in ENDED:
-        changes = {"status": "cancelled", "reason": "cancelled on request", "updated": clock.now()}
-        try:
-            records.replace(job.model_copy(update=changes))
-        except Conflict as lost:
-            raise StoreBusy(f"job '{job_id}' changed while it was cancelled; try again") from lost
-    executions.stop(job_id, "cancelled on request")
-    return show_job(job_id, owner=owner, records=records)
+    """End a job where it is; what it has found stays. Cancelling twice is cancelling once.
+
+    A job that goes on meanwhile is read again; raises ``StoreBusy`` if it does so each time.
+    """
+    for _ in range(CANCEL_TRIES):
+        if _cancelled(owned(job_id, owner, records), records, clock):
+            executions.stop(job_id, "cancelled on request")
+            return show_job(job_id, owner=owner, records=records)
+    raise StoreBusy(f"job '{job_id}' changed while it was cancelled; try again")
+
+
+def _cancelled(job: Job, records: Records, clock: Clock) -> bool:
+    """Write that a job is; False if it changed since it was read."""
+    if job.status in ENDED:
+        return True
+    changes = {"status": "cancelled", "reason": "cancelled on request", "updated": clock.now()}
+    try:
+        records.replace(job.model_copy(update=changes))
+    except Conflict:
+        return False
+    return True
 
 
 def artifact_link(

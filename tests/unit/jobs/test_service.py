@@ -9,7 +9,14 @@ import pytest
 
 from nkiport.adapters.memory import Artifacts, Records
 from nkiport.contracts import keys
-from nkiport.contracts.errors import BadRequest, BadSource, Conflict, NotFound, SourceTooLarge
+from nkiport.contracts.errors import (
+    BadRequest,
+    BadSource,
+    Conflict,
+    NotFound,
+    SourceTooLarge,
+    StoreBusy,
+)
 from nkiport.contracts.jobs import Gate, Job, JobRequest
 from nkiport.jobs import service
 from tests.unit.jobs.loop import START, Clock
@@ -131,6 +138,37 @@ def test_cancelling_twice_is_cancelling_once(world):
     assert world.cancel(job.job_id).status == "cancelled"
     assert world.records.get(Job, f"JOB#{job.job_id}", "JOB").version == 1
     assert world.stopped[0] == (job.job_id, "cancelled on request")
+
+
+class Moving(Records):
+    """Records of a job whose machine writes it before so many of others' writes."""
+
+    def __init__(self, writes):
+        super().__init__()
+        self.writes = writes
+
+    def replace(self, item):
+        if self.writes:
+            self.writes -= 1
+            super().replace(self.get(Job, item.partition(), "JOB"))
+        super().replace(item)
+
+
+def test_a_job_that_goes_on_meanwhile_is_cancelled_all_the_same(world):
+    world.records = Moving(2)
+    job = world.submit()
+
+    assert world.cancel(job.job_id).status == "cancelled"
+    assert world.stopped == [(job.job_id, "cancelled on request")]
+
+
+def test_a_job_that_never_rests_is_busy_and_not_stopped(world):
+    world.records = Moving(100)
+    job = world.submit()
+
+    with pytest.raises(StoreBusy, match="changed while it was cancelled; try again"):
+        world.cancel(job.job_id)
+    assert world.stopped == []
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../other/x", "kernels/../../x"])
