@@ -128,7 +128,8 @@ class Access(State):
         new = self._shaped(tile, cast(values, storage.dtype))
         left = None if undefined is None else self._shaped(tile, undefined)
         region = self._region(tile, mask)
-        storage.written = True
+        if not storage.written:
+            self.begin(storage)
         if isinstance(region, np.ndarray) or tile.indirect:
             self._scatter(tile, new, left, self._dense(tile, region))
         elif region is None:

@@ -194,6 +194,8 @@ class State:
         sizes = flat.shape if flat.size else self._sizes(flat.shape)
         tile = self._tile(sizes, as_dtype(flat.dtype), buffer, 0, name)
         tile.storage.values = flat
+        if tile.storage.on_chip:
+            self.begin(tile.storage)
         return tile
 
     def _tile(
@@ -251,16 +253,25 @@ class State:
         return self.target.sbuf_bytes if buffer == "sbuf" else self.target.psum_bytes
 
     def _hold(self, storage: Storage) -> None:
-        """Count a new storage among those alive, until nothing refers to it any more."""
-        live, where = self.live, storage.buffer
+        """Count the memory of a new storage, until nothing refers to it any more."""
+        live = self.live
         if live["bytes"] + storage.bytes > self.options.max_bytes:
             self.stop(
                 f"{live['bytes'] + storage.bytes} bytes of memory", f"{self.options.max_bytes}"
             )
         live["bytes"] += storage.bytes
         storage.release = self._release
+
+    def begin(self, storage: Storage) -> None:
+        """Note the first value of a storage: from here on it takes room on the chip.
+
+        Not from its making on: where a loop makes a tensor anew, the one of the iteration before
+        keeps its name until then, and a compiler gives both the same room.
+        """
+        storage.written = True
         if not storage.on_chip:
             return
+        live, where = self.live, storage.buffer
         live[where] += storage.partition_bytes
         if live[where] > self.peak[where]:
             self.peak[where] = live[where]
@@ -270,7 +281,7 @@ class State:
 
     def _release(self, storage: Storage) -> None:
         self.live["bytes"] -= storage.bytes
-        if storage.on_chip:
+        if storage.on_chip and storage.written:
             self.live[storage.buffer] -= storage.partition_bytes
 
     def _too_full(self, where: str, limit: int) -> Problem:

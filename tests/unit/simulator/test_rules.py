@@ -43,6 +43,35 @@ def test_a_kernel_within_the_rules_has_no_finding_and_an_estimate():
     assert list(done.inputs_read) == ["x"]
 
 
+LARGE = "nl.ndarray((128, 30_000), dtype=nl.float32)"
+"""Of one of these 120,000 bytes are alive in a partition, which has 180,224."""
+
+
+@pytest.mark.parametrize("made", [LARGE, "nl.ndarray((8, nl.par_dim(128), 30_000), nl.float32)[0]"])
+def test_a_tensor_that_a_loop_makes_anew_takes_the_room_of_the_one_before(made):
+    _, done = ran(
+        "for i in nl.affine_range(4):",
+        f"    large = {made}",
+        "    large[0:128, 0:16] = nl.load(x)",
+        "nl.store(out, large[0:128, 0:16])",
+    )
+
+    assert done.findings == ()
+
+
+def test_tensors_that_are_alive_together_and_pass_a_partition_are_a_warning():
+    _, done = ran(
+        f"first, second = {LARGE}, {LARGE}",
+        "first[0:128, 0:16] = nl.load(x)",
+        "second[0:128, 0:16] = nl.load(x)",
+        "nl.store(out, nl.add(first[0:128, 0:16], second[0:128, 0:16]))",
+    )
+
+    (finding,) = done.findings
+    assert (finding.code, finding.severity) == ("err_sbuf_capacity", "warning")
+    assert (finding.line, finding.asked) == (12, "240064 bytes per partition are alive")
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
