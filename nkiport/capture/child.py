@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from nkiport.contracts.capture import Capture, Reference
+from nkiport.contracts.capture import Capture, Precision, Reference
 from nkiport.contracts.errors import CaptureFailed
 from nkiport.contracts.judgement import Oracle
 from nkiport.sandbox import ChildResult, Limits, run_child
@@ -19,7 +19,6 @@ from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_trials
 MODULE = "nkiport.capture.reference_child"
 INTERPRETED = {"TRITON_INTERPRET": "1"}
 """Triton kernels run on the CPU, by its own interpreter."""
-Goldens = dict[str, list[list[Array]]]
 
 
 class ChildReferences:
@@ -27,7 +26,6 @@ class ChildReferences:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits(memory_bytes=12 * 1024**3)
-        self._last: tuple[str, Goldens] = ("", {})
 
     def capture(self, reference: Reference, tree: Path) -> Capture:
         """Run the reference on its declared inputs and export what it computes."""
@@ -46,16 +44,12 @@ class ChildReferences:
         oracle: Oracle,
         tree: Path,
         trials: Sequence[Mapping[str, Array]],
-        precision: str,
-    ) -> list[list[Array]]:
-        """Both precisions are run in one child; the second question is answered from the first."""
-        key = f"{oracle.job_id}/{oracle.kernel_id}/{oracle.seed_commitment}"
-        if self._last[0] != key or precision not in self._last[1]:
-            self._last = (key, self._both(oracle, tree, trials))
-        return self._last[1][precision]
+        precisions: Sequence[Precision],
+    ) -> Mapping[Precision, list[list[Array]]]:
+        """Run the reference for each trial in each precision, in one child.
 
-    def _both(self, oracle: Oracle, tree: Path, trials: Sequence[Mapping[str, Array]]) -> Goldens:
-        precisions = ["working", *(["float64"] if oracle.float64_golden else [])]
+        Raises ``CaptureFailed`` if it no longer runs, or answers what cannot be read.
+        """
         with (
             _scratch(tree) as scratch,
             (scratch / "inputs.bin").open("w+b") as given,
@@ -68,7 +62,7 @@ class ChildReferences:
                 "trials": write_trials(
                     given, [[trial[spec.name] for spec in oracle.inputs] for trial in trials]
                 ),
-                "precisions": precisions,
+                "precisions": list(precisions),
             }
             answer = self._run(ask, scratch)
             outputs.seek(0)

@@ -9,6 +9,8 @@ from nkiport.contracts.graph import Graph
 from nkiport.contracts.tensors import InputSpec, TensorSpec
 
 Scalar = bool | int | float | str
+Precision = Literal["working", "float64"]
+"""In which a reference is run: the one it is used in, and the one that says what is right."""
 
 
 class ArgumentRole(Contract):

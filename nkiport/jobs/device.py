@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,8 +18,7 @@ from nkiport.contracts.steps import DeviceResult, DeviceTask
 from nkiport.jobs.generate import oracle_of
 from nkiport.jobs.ports import Artifacts, Engine, Inputs, Records, References
 from nkiport.jobs.source import unpack_source
-from nkiport.judge.draws import plan
-from nkiport.judge.numbers import compare
+from nkiport.judge.condition import against_reference
 from nkiport.judge.performance import performance
 from nkiport.judge.plausibility import plausibility
 from nkiport.judge.policy import policy
@@ -67,10 +67,8 @@ def verify_candidate(
     checks: tuple[Check, ...] = (runs.check,)
     if runs.check.result != "failed":
         with _tree(task, artifacts) as tree:
-            working = references.golden(oracle, tree, trials, "working")
-            wide = oracle.float64_golden
-            golden = references.golden(oracle, tree, trials, "float64") if wide else working
-        checks += compare(oracle, plan(oracle.inputs), runs.outputs, golden, working, trials)
+            reference = partial(references.golden, oracle, tree)
+            checks += against_reference(oracle, trials, runs.outputs, reference)
     return _report(task, source, checks, engine, artifacts, started)
 
 

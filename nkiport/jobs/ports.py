@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from nkiport.contracts.base import EvidenceLevel, JobId, Key, TargetName
-from nkiport.contracts.capture import Capture, Reference
+from nkiport.contracts.capture import Capture, Precision, Reference
 from nkiport.contracts.engine import Profile, Runs
 from nkiport.contracts.jobs import Gate, GitSource, Job, Record
 from nkiport.contracts.judgement import Check, Oracle, Seed
@@ -182,9 +182,9 @@ class References(Protocol):
         oracle: Oracle,
         tree: Path,
         trials: Sequence[Mapping[str, Any]],
-        precision: str,
-    ) -> Sequence[Sequence[Any]]:
-        """Run the reference for each trial, in ``working`` or ``float64`` precision."""
+        precisions: Sequence[Precision],
+    ) -> Mapping[Precision, Sequence[Sequence[Any]]]:
+        """Run the reference for each trial, in each precision."""
         ...
 
 

@@ -8,15 +8,18 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from nkiport.contracts.capture import Precision
 from nkiport.contracts.errors import CaptureFailed
 from nkiport.contracts.judgement import Check, Oracle
 from nkiport.delivery import evidence_in
 from nkiport.engines import FunctionalEngine
-from nkiport.judge.draws import draw_trials, plan
-from nkiport.judge.numbers import compare
+from nkiport.judge.condition import against_reference
+from nkiport.judge.draws import draw_trials
 
 Array = Any
 
@@ -38,9 +41,8 @@ def rerun_files(*, evidence: Path, candidate: Path, tree: Path) -> tuple[str, ..
         runs = engine.run(source, trials, Path(scratch))
     if wrong := _failed((runs.check,)):
         return wrong
-    working = _golden(oracle, tree, trials, wide=False)
-    golden = _golden(oracle, tree, trials, wide=True) if oracle.float64_golden else working
-    return _failed(compare(oracle, plan(oracle.inputs), runs.outputs, golden, working))
+    reference = partial(_golden, oracle, tree)
+    return _failed(against_reference(oracle, trials, runs.outputs, reference))
 
 
 def _failed(checks: Sequence[Check]) -> tuple[str, ...]:
@@ -48,22 +50,27 @@ def _failed(checks: Sequence[Check]) -> tuple[str, ...]:
 
 
 def _golden(
-    oracle: Oracle, tree: Path, trials: Sequence[Mapping[str, Array]], *, wide: bool
-) -> list[list[Array]]:
+    oracle: Oracle,
+    tree: Path,
+    trials: Sequence[Mapping[str, Array]],
+    precisions: Sequence[Precision],
+) -> Mapping[Precision, list[list[Array]]]:
     from nkiport.capture.callables import Runnable, from_torch, to_torch
 
     if oracle.reference.kind == "triton_grid":
         raise CaptureFailed(
             f"'{oracle.reference.symbol}' is a bare Triton kernel; repeat it with 'nkiport submit'"
         )
-    answers, run = [], Runnable(oracle.reference, tree)
+    answers: dict[Precision, list[list[Array]]] = {precision: [] for precision in precisions}
+    run = Runnable(oracle.reference, tree)
     with _importing(tree, tree / oracle.reference.file):
-        for trial in trials:
+        for precision, trial in product(precisions, trials):
+            wide = precision == "float64"
             tensors = {name: to_torch(array, wide=wide) for name, array in trial.items()}
             inputs = [tensors[s.name] for s in oracle.inputs if s.role == "input"]
             weights = {s.name: tensors[s.name] for s in oracle.inputs if s.role == "weight"}
             said = run(inputs, weights, wide=wide)
-            answers.append([from_torch(each) for each in said])
+            answers[precision].append([from_torch(each) for each in said])
     return answers
 
 

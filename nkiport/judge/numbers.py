@@ -2,12 +2,14 @@
 
 ``golden`` is the reference in float64, ``working`` the same reference in the precision it is
 used in. Where the reference itself strays from float64, a candidate may stray as far: the error
-ratio. Norms alone decide nothing: one wrong element fails.
+ratio. Where it happens to be right though roundings move it, ``condition`` tells how far they do.
+Norms alone decide nothing: one wrong element fails.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -20,6 +22,8 @@ from nkiport.sandbox.buffers import device_dtype_of, dtype_of
 Array = NDArray[Any]
 Outputs = Sequence[Sequence[Array]]
 """Arrays of each output, for each trial."""
+Condition = Mapping[int, Sequence[Array]]
+"""How far roundings move each output, element by element, by the trial's place in the plan."""
 
 STAND_IN_SHARE = 0.1
 """Where a constant or an input itself lies within the tolerance, the error may be this share of
@@ -40,6 +44,8 @@ class Compared:
     got: Array
     golden: Array
     working: Array
+    own: Array
+    """How far the reference strays, or would by other roundings; 0 where it is not finite."""
     allowed: Array
     stand_ins: tuple[Array, ...] = ()
     """What could be returned without work: the mean, and each input of the output's shape."""
@@ -63,15 +69,17 @@ def compare(
     golden: Outputs,
     working: Outputs,
     inputs: Sequence[Mapping[str, Array]] = (),
+    condition: Condition = MappingProxyType({}),
 ) -> tuple[Check, ...]:
     """Every check on numbers, in order; later ones are left out where shapes do not agree.
 
     With the trials' ``inputs``, an input that is returned as it came is told from work.
+    ``condition`` is how far roundings move the reference in trials where that was asked.
     """
     structure = _structure(oracle, trials, got, golden)
     if structure.result == "failed":
         return (structure,)
-    pairs = list(_pairs(oracle, trials, got, golden, working))
+    pairs = list(_pairs(oracle, trials, got, golden, working, condition))
     given = inputs or [{}] * len(trials)
     ordinary = [
         replace(pair, stand_ins=(*_means(pair), *_same_shape(pair, values)))
@@ -86,6 +94,22 @@ def compare(
         _relative(pairs, oracle),
         _varied(pairs),
         _moves(oracle, trials, got, golden),
+    )
+
+
+def strayed(
+    oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs, working: Outputs
+) -> tuple[int, ...]:
+    """The trials with an output that is farther from the reference than is allowed."""
+    pairs = list(_pairs(oracle, trials, got, golden, working, {}))
+    width = len(oracle.outputs)
+    return tuple(
+        place
+        for place in range(len(trials))
+        if any(
+            (_shares(pair) > 1).any() or _of_its_size(pair, oracle).too_far
+            for pair in pairs[place * width : (place + 1) * width]
+        )
     )
 
 
@@ -109,25 +133,38 @@ def _structure(oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Ou
 
 
 def _pairs(
-    oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs, working: Outputs
+    oracle: Oracle,
+    trials: Sequence[Trial],
+    got: Outputs,
+    golden: Outputs,
+    working: Outputs,
+    condition: Condition,
 ) -> Iterator[Compared]:
-    for trial, mine, wide, narrow in zip(trials, got, golden, working, strict=True):
+    rows = zip(trials, got, golden, working, strict=True)
+    for number, (trial, mine, wide, narrow) in enumerate(rows):
+        moves = condition.get(number, (0.0,) * len(oracle.outputs))
         for place, spec in enumerate(oracle.outputs):
-            one, want, own = (
+            one, want, said = (
                 np.asarray(each[place]).astype(np.float64) for each in (mine, wide, narrow)
             )
-            yield Compared(
-                trial.label, place, one, want, own, _allowed(oracle, spec.dtype, want, own)
-            )
+            own = np.maximum(finite_distance(said, want), moves[place])
+            allowed = _allowed(oracle, spec.dtype, want, own)
+            yield Compared(trial.label, place, one, want, said, own, allowed)
 
 
-def _allowed(oracle: Oracle, dtype: str, golden: Array, working: Array) -> Array:
+def finite_distance(some: Array, other: Array) -> Array:
+    """How far arrays lie apart, element by element; 0 where one is not finite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(some - other)
+    return np.asarray(np.nan_to_num(apart, nan=0.0, posinf=0.0, neginf=0.0))
+
+
+def _allowed(oracle: Oracle, dtype: str, golden: Array, own: Array) -> Array:
     """The tolerance, one rounding of the dtype, or the reference's own error in the row."""
     tolerance, kind = oracle.requirements.tolerance, dtype_of(dtype)
     step = 0.0 if kind.kind in "iub" else float(ml_dtypes.finfo(kind).eps)  # type: ignore[no-untyped-call]
     with np.errstate(invalid="ignore", over="ignore"):
         declared = tolerance.atol + max(tolerance.rtol, step) * np.abs(golden)
-        own = np.nan_to_num(np.abs(working - golden), nan=0.0, posinf=0.0, neginf=0.0)
     row = own.max(axis=-1, keepdims=True, initial=0.0) if own.ndim else own
     return np.asarray(np.maximum(np.nan_to_num(declared), MOST_RATIO * row))
 
@@ -146,15 +183,20 @@ def _finite(pairs: Sequence[Compared]) -> Check:
 def _close(pairs: Sequence[Compared]) -> Check:
     found, worst = [], 0.0
     for pair in pairs:
-        with np.errstate(invalid="ignore"):
-            share = np.where(pair.comparable, pair.error / np.maximum(pair.allowed, TINY), 0.0)
-        share = np.nan_to_num(share, nan=np.inf)
+        share = _shares(pair)
         worst = max(worst, float(share.max(initial=0.0)))
         if (share > 1).any():
             found.append(_finding("numbers_differ", pair, share > 1))
     errors = [float(np.max(p.error[p.comparable], initial=0.0)) for p in pairs]
     numbers = {"worst_share_of_tolerance": worst, "max_abs_error": max(errors, default=0.0)}
     return _check("values", found, f"every element of {len(pairs)} outputs agrees", numbers)
+
+
+def _shares(pair: Compared) -> Array:
+    """The error as a share of what is allowed; infinite where it is no number."""
+    with np.errstate(invalid="ignore"):
+        share = np.where(pair.comparable, pair.error / np.maximum(pair.allowed, TINY), 0.0)
+    return np.nan_to_num(share, nan=np.inf)
 
 
 def _work(pairs: Sequence[Compared], oracle: Oracle) -> Check:
@@ -183,11 +225,10 @@ def _told_apart(pair: Compared, stand_in: Array, oracle: Oracle) -> float:
     """The error that is allowed beside a stand-in: any, if the tolerance itself refuses it."""
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(stand_in - pair.golden)
-        own = _rms(np.abs(pair.working - pair.golden), pair)
     if not pair.comparable.any() or (off > pair.allowed)[pair.comparable].any():
         return np.inf
     rounding = 2 * _step(oracle, pair.place) * _rms(pair.golden, pair)
-    return max(STAND_IN_SHARE * _rms(off, pair), MOST_RATIO * own, rounding)
+    return max(STAND_IN_SHARE * _rms(off, pair), MOST_RATIO * _rms(pair.own, pair), rounding)
 
 
 def _means(pair: Compared) -> tuple[Array, ...]:
@@ -202,25 +243,39 @@ def _same_shape(pair: Compared, values: Mapping[str, Array]) -> tuple[Array, ...
 
 def _relative(pairs: Sequence[Compared], oracle: Oracle) -> Check:
     """Small outputs vanish under ``atol``: the error is also held against their own size."""
-    found, worst, ratio = [], 0.0, 0.0
-    for pair in pairs:
-        scale = max(_rms(pair.golden, pair), TINY)
-        error = _rms(pair.error, pair) / scale
-        own = _rms(np.abs(pair.working - pair.golden), pair) / scale
-        step = _step(oracle, pair.place)
-        worst = max(worst, error)
-        ratio = max(ratio, error / max(own, step))
-        limit = max(oracle.requirements.tolerance.rtol, 2 * step, MOST_RATIO * own)
-        if error > limit and scale > TINY:
-            found.append(
-                Finding(
-                    code="numbers_relative", asked=f"{pair.trial}, output {pair.place}: the error "
-                    f"is {error:.3g} of the output's size",
-                    allowed=f"at most {limit:.3g}", fix="compute small values too",
-                )
-            )  # fmt: skip
-    numbers = {"worst_relative_error": worst, "worst_error_ratio": ratio}
+    sizes = [_of_its_size(pair, oracle) for pair in pairs]
+    found = [
+        Finding(
+            code="numbers_relative", asked=f"{pair.trial}, output {pair.place}: the error "
+            f"is {size.error:.3g} of the output's size",
+            allowed=f"at most {size.limit:.3g}", fix="compute small values too",
+        )
+        for pair, size in zip(pairs, sizes, strict=True)
+        if size.too_far
+    ]  # fmt: skip
+    numbers = {
+        "worst_relative_error": max((size.error for size in sizes), default=0.0),
+        "worst_error_ratio": max((size.ratio for size in sizes), default=0.0),
+    }
     return _check("error ratio", found, "errors are small beside the outputs", numbers)
+
+
+class _Size(NamedTuple):
+    """The error of an output beside the output: what it is, what it may be, and how far."""
+
+    error: float
+    limit: float
+    ratio: float
+    """To the reference's own, or to one rounding."""
+    too_far: bool
+
+
+def _of_its_size(pair: Compared, oracle: Oracle) -> _Size:
+    scale = max(_rms(pair.golden, pair), TINY)
+    error, own = _rms(pair.error, pair) / scale, _rms(pair.own, pair) / scale
+    step = _step(oracle, pair.place)
+    limit = max(oracle.requirements.tolerance.rtol, 2 * step, MOST_RATIO * own)
+    return _Size(error, limit, error / max(own, step), error > limit and scale > TINY)
 
 
 def _varied(pairs: Sequence[Compared]) -> Check:
@@ -235,8 +290,7 @@ def _varied(pairs: Sequence[Compared]) -> Check:
 
 def _own(pair: Compared) -> float:
     """The largest error of the reference itself, in its working precision."""
-    off = np.abs(pair.working[pair.comparable] - pair.golden[pair.comparable])
-    return float(off.max(initial=0.0))
+    return float(pair.own[pair.comparable].max(initial=0.0))
 
 
 def _moves(oracle: Oracle, trials: Sequence[Trial], got: Outputs, golden: Outputs) -> Check:

@@ -20,9 +20,9 @@ class Limits:
     """Address space, because the kernel enforces no limit on resident memory."""
     processes: int = 64
     """Processes and threads of the child's user."""
-    file_bytes: int = 512 * MIB
-    """The size of any one file."""
-    scratch_bytes: int = 4096 * MIB
+    file_bytes: int = 4096 * MIB
+    """The size of any one file; a reference's outputs of all trials are one."""
+    scratch_bytes: int = 8192 * MIB
     """All files in the scratch folder together, looked at twice a second."""
     result_bytes: int = 8 * MIB
     text_bytes: int = 64 * 1024

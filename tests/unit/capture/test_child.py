@@ -91,10 +91,9 @@ def test_goldens_are_of_the_inputs_and_weights_given_in_both_precisions(tmp_path
         reference=capture.reference, inputs=capture.inputs, outputs=capture.outputs,
         requirements=Requirements(), seed_commitment="0" * 64,
     )  # fmt: skip
-    references = ChildReferences()
 
-    ((wide, _),) = references.golden(oracle, tmp_path, [trial], "float64")
-    ((narrow, _),) = references.golden(oracle, tmp_path, [trial], "working")
+    said = ChildReferences().golden(oracle, tmp_path, [trial], ("working", "float64"))
+    ((narrow, _),), ((wide, _),) = said["working"], said["float64"]
 
     x, weight, bias = (trial[name].astype(np.float64) for name in ("x", "fc_weight", "fc_bias"))
     expected = np.maximum(x @ weight.T + bias, 0)
@@ -115,7 +114,7 @@ def goldens(tmp_path, text, **more):
         reference=capture.reference, inputs=capture.inputs, outputs=capture.outputs,
         requirements=Requirements(), seed_commitment="0" * 64,
     )  # fmt: skip
-    return ChildReferences().golden(oracle, tmp_path, [trial], "working")[0]
+    return ChildReferences().golden(oracle, tmp_path, [trial], ("working",))["working"][0]
 
 
 HELD = """class Model(torch.nn.Module):

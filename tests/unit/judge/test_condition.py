@@ -1,0 +1,166 @@
+"""Roundings excuse what no kernel could know better, and nothing else."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nkiport.contracts.capture import Reference
+from nkiport.contracts.judgement import Oracle, Requirements
+from nkiport.contracts.tensors import InputSpec, TensorSpec
+from nkiport.judge.condition import MOST_DOUBTFUL, ROUNDING, against_reference
+from nkiport.judge.draws import draw_trials, plan
+
+ROWS, TERMS, FAR = 6, 64, 50.0
+INPUTS = (InputSpec(name="x", shape=(ROWS, TERMS)), InputSpec(name="y", shape=(ROWS, TERMS)))
+HARD = ("large", "mixed", "small", "constant", "one_hot")
+
+
+def oracle(dtype="float32", *, wide=True):
+    return Oracle(
+        job_id="job-00000001", kernel_id="k", source_sha256="0" * 64,
+        reference=Reference(kind="module", file="a.py", symbol="Model"), inputs=INPUTS,
+        outputs=(TensorSpec(name="out", shape=(ROWS, 2), dtype=dtype),),
+        requirements=Requirements(), seed_commitment="0" * 64, float64_golden=wide,
+    )  # fmt: skip
+
+
+def turning(x, y):
+    """The sine of a long way: of large inputs, a rounding of a term moves it by some 1 %."""
+    return np.stack([np.sin((x * y).sum(1) / FAR), y.mean(1)], axis=1)
+
+
+def over_a_half(x, y):
+    return np.stack([1.0 * (x >= 0.5).sum(1), (x * y).sum(1)], axis=1)
+
+
+class Runs:
+    """A reference that is right in every precision, and how often it was asked."""
+
+    def __init__(self, function, dtype=np.float32):
+        self.function, self.dtype, self.asked = function, dtype, []
+
+    def __call__(self, trials, precisions):
+        self.asked.append((len(trials), precisions))
+        exact = [self.function(*(each.astype(np.float64) for each in t.values())) for t in trials]
+        own = {"working": self.dtype, "float64": np.float64}
+        return {p: [[each.astype(own[p])] for each in exact] for p in precisions}
+
+
+def judged(function, spoil, *, seed=0, dtype=np.float32, wide=True):
+    """The checks that fail where ``spoil`` gets each right output, its inputs and its trial."""
+    trials, runs = draw_trials(INPUTS, seed), Runs(function, dtype)
+    right = [each for (each,) in runs(trials, ("float64",))["float64"]]
+    got = [
+        [np.asarray(spoil(each.copy(), *trial.values(), which.label)).astype(dtype)]
+        for each, trial, which in zip(right, trials, plan(INPUTS), strict=True)
+    ]
+    runs.asked.clear()
+    name = np.dtype(dtype).name
+    checks = against_reference(oracle(name, wide=wide), trials, got, runs)
+    return {check.name for check in checks if check.result == "failed"}, runs
+
+
+def rounded_otherwise(roundings, where):
+    """One row as another order of summing might give it."""
+
+    def spoil(right, x, y, label):
+        if label == where:
+            terms = (x.astype(np.float64) * y)[2]
+            right[2, 0] = np.sin((terms.sum() + roundings * _rounding(terms)) / FAR)
+        return right
+
+    return spoil
+
+
+def off_by(roundings, *where):
+    """An error of so many roundings of all terms, in one row of the trials named."""
+
+    def spoil(right, x, y, label):
+        if label in where:
+            right[2, 0] += roundings * _rounding((x * y)[2]) / FAR
+        return right
+
+    return spoil
+
+
+def _rounding(terms):
+    return ROUNDING * np.sqrt(np.square(terms).sum())
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**63 - 1))
+def test_a_row_may_stray_as_far_as_roundings_move_it(seed):
+    failed, runs = judged(turning, rounded_otherwise(3, "large"), seed=seed)
+
+    assert failed == set()
+    assert runs.asked[0] == (len(plan(INPUTS)), ("working", "float64"))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**63 - 1))
+def test_and_no_further(seed):
+    failed, _ = judged(turning, off_by(1000, "large"), seed=seed)
+
+    assert "values" in failed
+
+
+def test_the_row_beside_it_is_held_to_what_it_was():
+    def spoil(right, _x, _y, label):
+        right[3, 1] += 5.0 * (label == "large")
+        return right
+
+    def one_row(x, y):
+        first = np.arange(ROWS) == 2
+        return np.where(first[:, None], turning(x, y), np.stack([x[:, 0], y[:, 0]], axis=1))
+
+    assert "values" in judged(one_row, spoil)[0]
+
+
+def test_the_reference_is_asked_again_only_where_values_differ():
+    _, runs = judged(turning, lambda right, *_: right)
+    assert len(runs.asked) == 1
+
+    _, runs = judged(turning, rounded_otherwise(3, "large"))
+    assert [count for count, _ in runs.asked] == [len(plan(INPUTS)), 8]
+
+
+@pytest.mark.parametrize("where", HARD)
+def test_a_wrong_comparison_is_not_excused_by_values_that_lie_on_the_border(where):
+    def strictly(right, x, _y, label):
+        wrong = right.copy()
+        wrong[:, 0] = (x > 0.5).sum(1) if label == where else right[:, 0]
+        return wrong
+
+    def on_the_border(x, y):
+        return over_a_half(np.where(np.arange(TERMS) % 7 == 0, 0.5, x), y)
+
+    failed, _ = judged(on_the_border, lambda r, x, y, at: strictly(
+        r, np.where(np.arange(TERMS) % 7 == 0, np.float32(0.5), x), y, at))  # fmt: skip
+
+    assert "values" in failed
+
+
+def test_whole_numbers_are_never_excused():
+    def spoil(right, _x, _y, label):
+        right[2, 0] += label == "large"
+        return right
+
+    assert "values" in judged(lambda x, y: np.rint(9 * turning(x, y)), spoil, dtype=np.int32)[0]
+
+
+def test_a_kernel_that_differs_in_many_trials_is_wrong_without_asking_again():
+    everywhere = [trial.label for trial in plan(INPUTS)]
+    assert len(everywhere) * MOST_DOUBTFUL > 1
+
+    failed, runs = judged(turning, off_by(1e6, *everywhere))
+
+    assert "values" in failed
+    assert len(runs.asked) == 1
+
+
+def test_a_reference_that_has_no_float64_is_asked_once():
+    failed, runs = judged(turning, off_by(30, "large"), wide=False)
+
+    assert "values" in failed
+    assert runs.asked == [(len(plan(INPUTS)), ("working",))]
