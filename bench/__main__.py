@@ -29,7 +29,9 @@ def run_suite(
     ),
     backend: Annotated[str, typer.Option(help="recipes or claude")] = "recipes",
     jobs: Annotated[int, typer.Option(min=1, help="tasks at a time")] = 1,
-    time_limit: Annotated[float, typer.Option(help="seconds for a task")] = 300.0,
+    time_limit: Annotated[
+        float | None, typer.Option(help="seconds for a task; 300, and 1800 with --full")
+    ] = None,
     max_bytes: Annotated[int, typer.Option(help="largest task file")] = 256 * 1024,
     full: Annotated[bool, typer.Option("--full", help="full instead of reduced shapes")] = False,
 ) -> None:
@@ -47,7 +49,7 @@ def run_suite(
             out,
             backend=backend,
             jobs=jobs,
-            time_limit=time_limit,
+            time_limit=time_limit or (1800 if full else 300),
             max_bytes=max_bytes,
             full=full,
             progress=progress,

@@ -1,6 +1,7 @@
 """One task: ``nkiport migrate FILE --json`` in a process of its own, read as a result."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -22,8 +23,9 @@ SHARE = "roofline_share"
 
 def migrate(task: str, file: Path, *, backend: str, seconds: float) -> TaskResult:
     """Migrate one file with the command that people use; it is killed when its time is over."""
-    command = [str(Path(sys.executable).with_name("nkiport")), "migrate", str(file.resolve())]
-    return run_one(task, [*command, "--backend", backend, "--json"], backend, seconds)
+    nkiport = str(Path(sys.executable).with_name("nkiport"))
+    how = ["--backend", backend, "--seconds", str(math.ceil(seconds)), "--json"]
+    return run_one(task, [nkiport, "migrate", str(file.resolve()), *how], backend, seconds)
 
 
 def run_one(task: str, command: Sequence[str], backend: str, seconds: float) -> TaskResult:

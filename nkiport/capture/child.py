@@ -17,6 +17,8 @@ from nkiport.sandbox import ChildResult, Limits, run_child
 from nkiport.sandbox.buffers import Array, Unreadable, read_arrays, write_trials
 
 MODULE = "nkiport.capture.reference_child"
+REFERENCE_LIMITS = Limits(memory_bytes=12 * 1024**3)
+"""PyTorch alone takes some gigabytes of address space."""
 INTERPRETED = {"TRITON_INTERPRET": "1"}
 """Triton kernels run on the CPU, by its own interpreter."""
 
@@ -25,7 +27,7 @@ class ChildReferences:
     """Captures and runs references. Their code is the user's, and hostile."""
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits(memory_bytes=12 * 1024**3)
+        self._limits = limits or REFERENCE_LIMITS
 
     def capture(self, reference: Reference, tree: Path) -> Capture:
         """Run the reference on its declared inputs and export what it computes."""

@@ -20,6 +20,9 @@ Share = Annotated[
         min=0, max=1, help="Of the roofline, estimated; if given, tilings are searched (minutes)."
     ),
 ]
+Seconds = Annotated[
+    int, typer.Option(min=1, help="For all trials of the kernel, and for those of the reference.")
+]
 REJECTED = 1
 
 
@@ -50,6 +53,7 @@ def judge(
     target: Target = "trn1",
     atol: Atol = 1e-3,
     rtol: Rtol = 1e-3,
+    seconds: Seconds = 120,
     json: AsJson = False,
 ) -> None:
     """Judge a candidate against a reference; exit code 0 only if it is accepted."""
@@ -57,7 +61,7 @@ def judge(
 
     verdict = judge_files(
         reference, candidate, target=target_named(target), requirements=_limits(atol, rtol),
-        told=_told(quiet=json),
+        seconds=seconds, told=_told(quiet=json),
     )  # fmt: skip
     _end(verdict, json=json)
 
@@ -70,6 +74,7 @@ def migrate(
     atol: Atol = 1e-3,
     rtol: Rtol = 1e-3,
     share: Share = None,
+    seconds: Seconds = 120,
     json: AsJson = False,
 ) -> None:
     """Write a kernel for a reference and judge it, without any service."""
@@ -78,7 +83,7 @@ def migrate(
 
     done = run(
         reference, backends=set_up(), backend=_backend(backend), target=target_named(target),
-        requirements=_limits(atol, rtol, share), told=_told(quiet=json),
+        requirements=_limits(atol, rtol, share), seconds=seconds, told=_told(quiet=json),
     )  # fmt: skip
     accepted = done.verdict is not None and done.verdict.outcome != "rejected"
     if out and done.source and accepted:

@@ -3,13 +3,13 @@
 import hashlib
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nkiport.adapters.memory import Artifacts, Records, SystemClock
-from nkiport.capture import ChildReferences
+from nkiport.capture import REFERENCE_LIMITS, ChildReferences
 from nkiport.contracts import keys
 from nkiport.contracts.base import BackendName, TargetName
 from nkiport.contracts.capture import Reference
@@ -36,8 +36,10 @@ from nkiport.jobs.ports import Engine, References
 from nkiport.jobs.seal import seal_kernel
 from nkiport.jobs.source import pack_tree
 from nkiport.judge.draws import Trials
+from nkiport.sandbox import Limits
 
 JOB, KERNEL = "local-one-file", "model"
+SECONDS = 120
 NOBODY = "none"
 """Who waits for the task: there is no state machine here."""
 Told = Callable[[str], None]
@@ -145,14 +147,17 @@ def migrate(
     backend: BackendName = "recipes",
     target: TargetName = "trn1",
     requirements: Requirements | None = None,
+    seconds: int = SECONDS,
     told: Told = print,
 ) -> Migrated:
     """Write, judge and write again until a candidate is accepted or the plan stops.
 
+    ``seconds`` is how long all trials of the kernel may take, and those of the reference.
+
     Raises ``BadRequest`` for a file that is not there, ``CaptureFailed`` if the reference cannot
     be captured.
     """
-    bench = Bench(told=told, engine=FunctionalEngine(target))
+    bench = _bench(target, seconds, told)
     bench.begin(file, backend, target, requirements or Requirements())
     verdict: Verdict | None = None
     number, reason = 0, ""
@@ -177,18 +182,28 @@ def migrate(
     return Migrated(verdict, bench.candidate(number))
 
 
+def _bench(target: TargetName, seconds: int, told: Told) -> Bench:
+    time = {"wall_seconds": seconds, "cpu_seconds": seconds}
+    return Bench(
+        told=told,
+        engine=FunctionalEngine(target, Limits(**time)),
+        references=ChildReferences(replace(REFERENCE_LIMITS, **time)),
+    )
+
+
 def judge_files(
     reference: Path,
     candidate: Path,
     *,
     target: TargetName = "trn1",
     requirements: Requirements | None = None,
+    seconds: int = SECONDS,
     told: Told = print,
 ) -> Verdict:
     """Judge a candidate that somebody else wrote. Raises as ``migrate`` does."""
     if not candidate.is_file():
         raise BadRequest(f"there is no candidate file '{candidate}'")
-    bench = Bench(told=told, engine=FunctionalEngine(target))
+    bench = _bench(target, seconds, told)
     bench.begin(reference, "recipes", target, requirements or Requirements())
     key, source = keys.candidate(JOB, KERNEL, 1), candidate.read_bytes()
     bench.artifacts.put(key, source)

@@ -70,6 +70,7 @@ def test_check_names_each_finding_and_its_exit_code_says_whether_there_are_any(t
     [
         (("discover", "/nowhere"), "there is no folder '/nowhere'"),
         (("migrate", "/nowhere.py"), "there is no reference file '/nowhere.py'"),
+        (("migrate", TASK, "--seconds", "1"), "it ran longer than 1 s"),
         (("migrate", TASK, "--target", "trn9"), "there is no target 'trn9'"),
         (("jobs",), "there is no API to talk to; run 'nkiport local up', or set NKIPORT_URL"),
         (("submit", "https://example.com/x.git"), "there is no API to talk to"),
