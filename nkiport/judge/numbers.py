@@ -89,7 +89,7 @@ def compare(
     return (
         structure,
         _finite(pairs),
-        _close(pairs),
+        _close(pairs, len(condition)),
         _work(ordinary, oracle),
         _relative(pairs, oracle),
         _varied(pairs),
@@ -180,7 +180,7 @@ def _finite(pairs: Sequence[Compared]) -> Check:
     return _check("finite", found, "NaN and infinity only where the reference gives them")
 
 
-def _close(pairs: Sequence[Compared]) -> Check:
+def _close(pairs: Sequence[Compared], by_condition: int) -> Check:
     found, worst = [], 0.0
     for pair in pairs:
         share = _shares(pair)
@@ -188,8 +188,12 @@ def _close(pairs: Sequence[Compared]) -> Check:
         if (share > 1).any():
             found.append(_finding("numbers_differ", pair, share > 1))
     errors = [float(np.max(p.error[p.comparable], initial=0.0)) for p in pairs]
-    numbers = {"worst_share_of_tolerance": worst, "max_abs_error": max(errors, default=0.0)}
-    return _check("values", found, f"every element of {len(pairs)} outputs agrees", numbers)
+    numbers = {
+        "worst_share_of_tolerance": worst, "max_abs_error": max(errors, default=0.0),
+        "trials_held_to_the_references_condition": float(by_condition),
+    }  # fmt: skip
+    how = f"; {by_condition} trials by what roundings make of the reference" if by_condition else ""
+    return _check("values", found, f"every element of {len(pairs)} outputs agrees{how}", numbers)
 
 
 def _shares(pair: Compared) -> Array:

@@ -39,6 +39,7 @@ class Runs:
 
     def __init__(self, function, dtype=np.float32):
         self.function, self.dtype, self.asked = function, dtype, []
+        self.values = None
 
     def __call__(self, trials, precisions):
         self.asked.append((len(trials), precisions))
@@ -58,6 +59,7 @@ def judged(function, spoil, *, seed=0, dtype=np.float32, wide=True):
     runs.asked.clear()
     name = np.dtype(dtype).name
     checks = against_reference(oracle(name, wide=wide), trials, got, runs)
+    runs.values = next(check for check in checks if check.name == "values")
     return {check.name for check in checks if check.result == "failed"}, runs
 
 
@@ -123,6 +125,8 @@ def test_the_reference_is_asked_again_only_where_values_differ():
 
     _, runs = judged(turning, rounded_otherwise(3, "large"))
     assert [count for count, _ in runs.asked] == [len(plan(INPUTS)), 8]
+    assert runs.values.numbers["trials_held_to_the_references_condition"] == 1
+    assert "1 trials by what roundings make of the reference" in runs.values.detail
 
 
 @pytest.mark.parametrize("where", HARD)
