@@ -22,11 +22,12 @@ from nkiport.sandbox.buffers import dtype_of
 Array = NDArray[Any]
 Inputs = Mapping[str, Array]
 
-ROUNDING = 2.0**-24
-"""Of float32, relative: inputs are moved by it, up or down."""
-SHAKES = 4
-"""Patterns of signs. The ratio of two errors passes 8 in some 8 % of draws (Cauchy's tail), and
-so the largest of five samples is a scale that a right kernel does not pass."""
+ROUNDING = 2.0**-23
+"""The spacing of float32, relative: inputs are moved by it, up or down. Twice what one rounding
+does at most, because sums of thousands of terms round at every step."""
+SHAKES = 8
+"""Patterns of signs. The ratio of two errors passes 8 in some 8 % of draws (Cauchy's tail), but
+an error three times the usual is no eighth of it in one of eight samples, save in some 1e-6."""
 MOST_DOUBTFUL = 0.25
 """The share of trials that may differ by chance; where more do, the kernel is wrong."""
 ROUNDED = frozenset({"values", "error ratio"})
@@ -81,14 +82,15 @@ def _condition(
     places: Sequence[int],
     reference: Reference,
 ) -> Condition:
-    """The largest movement of each element over the shakes, for the trials at ``places``."""
-    moved = [each for place in places for each in _shaken(trials[place])]
-    said = iter(reference(moved, ("float64",))["float64"] if moved else ())
+    """The largest movement of each element over the shakes, for the trials at ``places``.
+
+    A trial at a time: the outputs of all shakes are many times those of the plan.
+    """
     found: dict[int, list[Array]] = {}
     for place in places:
-        pairs = [(next(said), next(said)) for _ in range(SHAKES)]
+        said = reference(list(_shaken(trials[place])), ("float64",))["float64"]
         found[place] = [
-            _movement(spec, golden[place][n], [(up[n], down[n]) for up, down in pairs])
+            _movement(spec, golden[place][n], [each[n] for each in said])
             for n, spec in enumerate(oracle.outputs)
         ]
     return found
@@ -109,14 +111,12 @@ def _rounded(array: Array, way: int, rng: np.random.Generator) -> Array:
     return np.asarray(array.astype(np.float64) * (1 + ROUNDING * signs))
 
 
-def _movement(spec: TensorSpec, golden: Array, pairs: Sequence[tuple[Array, Array]]) -> Array:
-    """How far an output moves both ways.
+def _movement(spec: TensorSpec, golden: Array, shaken: Sequence[Array]) -> Array:
+    """How far an output moves both ways, which come in turn.
 
     What jumps one way alone is an order or a comparison, and those are exact. So are whole numbers.
     """
     if dtype_of(spec.dtype).kind in "iub":
         return np.zeros(golden.shape)
-    both = [
-        np.minimum(finite_distance(up, golden), finite_distance(down, golden)) for up, down in pairs
-    ]
-    return np.asarray(np.max(both, axis=0))
+    moved = [finite_distance(each, golden) for each in shaken]
+    return np.asarray(np.max(list(map(np.minimum, moved[::2], moved[1::2])), axis=0))

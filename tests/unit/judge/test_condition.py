@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from nkiport.contracts.capture import Reference
 from nkiport.contracts.judgement import Oracle, Requirements
 from nkiport.contracts.tensors import InputSpec, TensorSpec
-from nkiport.judge.condition import MOST_DOUBTFUL, ROUNDING, against_reference
+from nkiport.judge.condition import MOST_DOUBTFUL, ROUNDING, SHAKES, against_reference
 from nkiport.judge.draws import draw_trials, plan
 
-ROWS, TERMS, FAR = 6, 64, 50.0
+ROWS, TERMS, FAR = 6, 64, 200.0
 INPUTS = (InputSpec(name="x", shape=(ROWS, TERMS)), InputSpec(name="y", shape=(ROWS, TERMS)))
 HARD = ("large", "mixed", "small", "constant", "one_hot")
 
@@ -124,7 +124,7 @@ def test_the_reference_is_asked_again_only_where_values_differ():
     assert len(runs.asked) == 1
 
     _, runs = judged(turning, rounded_otherwise(3, "large"))
-    assert [count for count, _ in runs.asked] == [len(plan(INPUTS)), 8]
+    assert [count for count, _ in runs.asked] == [len(plan(INPUTS)), 2 * SHAKES]
     assert runs.values.numbers["trials_held_to_the_references_condition"] == 1
     assert "1 trials by what roundings make of the reference" in runs.values.detail
 
