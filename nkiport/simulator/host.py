@@ -17,10 +17,14 @@ ARITHMETIC = (
 class HostTensor:
     """A tensor in the host function: shape arithmetic, views and kernel arguments only."""
 
-    def __init__(self, values: Array, source: str = "", readers: Any = None) -> None:
+    def __init__(
+        self, values: Array, source: str = "", readers: Any = None, number: int | None = None
+    ) -> None:
         self._values = values
         self._source = source
         self._readers = readers
+        self._number = number
+        """Of the storage a kernel made it in: a later launch that reads it waits for its writes."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,7 +79,7 @@ class HostTensor:
         return self
 
     def _like(self, values: Array) -> "HostTensor":
-        return HostTensor(values, self._source, self._readers)
+        return HostTensor(values, self._source, self._readers, self._number)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -62,7 +62,9 @@ class Kernel:
     def _argument(self, value: Any) -> Any:
         if not isinstance(value, HostTensor):
             return value
-        return self._machine.parameter(value._values, value._source, value._readers)  # noqa: SLF001
+        return self._machine.parameter(
+            value._values, value._source, value._readers, value._number  # noqa: SLF001
+        )  # fmt: skip
 
     def _returned(self, result: Any) -> Any:
         if isinstance(result, tuple | list):
@@ -96,7 +98,7 @@ class Kernel:
                 "error",
                 self.line,
             )
-        return HostTensor(np.array(value.values()))
+        return HostTensor(np.array(value.values()), number=storage.last_number)
 
 
 def _mutable(tile: Tile) -> bool:

@@ -126,9 +126,13 @@ class State:
         self._next_shared += 1
         return self._shared[self._next_shared - 1]
 
-    def parameter(self, values: Array, name: str, readers: Any) -> Tile:
-        """Return a kernel's view of a host tensor: in HBM, read only in a stranger's file."""
+    def parameter(self, values: Array, name: str, readers: Any, number: int | None) -> Tile:
+        """Return a kernel's view of a host tensor: in HBM, read only in a stranger's file.
+
+        What an earlier launch made keeps the ``number`` it was written under.
+        """
         tile = self.wrap(values, "private_hbm", name)
+        tile.storage.number = number or tile.storage.number
         tile.storage.read_only = not self.options.own
         if readers is not None:
             readers.append(tile.storage)

@@ -81,6 +81,11 @@ class Storage:
         """Which loop iteration wrote each element of an HBM tensor."""
 
     @property
+    def last_number(self) -> int:
+        """The number of its last block."""
+        return self.number + math.prod(self.shape[: self.blocks]) - 1
+
+    @property
     def raw(self) -> Array:
         """The bytes of all elements, in order."""
         if self._raw is None:

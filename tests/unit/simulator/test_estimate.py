@@ -140,3 +140,38 @@ def test_a_left_side_is_turned_and_copied_only_if_it_has_to_be():
     straight, turned = busy
     assert turned["tensor"] == pytest.approx(straight["tensor"] * (512 + 128) / 512)
     assert turned["scalar"] - straight["scalar"] == pytest.approx(TILES * (128 + 60) / 1400)
+
+
+TWO_LAUNCHES = (
+    HEAD
+    + """    for i in nl.affine_range(4):
+        rows = nl.ds(i * 128, 128)
+        nl.store(out[rows, :], nl.exp(nl.load(x[rows, :])))
+    return out
+
+
+def forward(x):
+    {host}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("host", "waits"),
+    [
+        ("return kernel(kernel(x))", True),
+        ("return kernel(kernel(x).reshape((1, 512, 512)).squeeze(0))", True),
+        ("return kernel(x), kernel(x)", False),
+    ],
+)
+def test_a_launch_waits_for_what_an_earlier_one_makes_and_for_nothing_else(host, waits):
+    x = np.random.default_rng(0).random((512, 512)).astype(np.float32)
+    done = simulate(TWO_LAUNCHES.format(host=host), {"x": x})
+    assert done.findings == ()
+    bookings = list(scheduled(done.trace, target("trn1")))
+    later = [each for each in bookings if each.instruction.op == "nl.load"][4:]
+    stored = [each for each in bookings if each.instruction.op == "nl.store"][:4]
+
+    startup = target("trn1").dma_startup_us
+    waited = min(e.start for e in later) >= max(e.end for e in stored) + startup
+    assert waited == waits
