@@ -55,8 +55,9 @@ def run_suite(
             progress=progress,
         )
     summary = Summary.model_validate(report["summary"])
-    for name in ("compiled", "correct", "fast"):
-        console.print(f"{name}: {_words(getattr(summary, name))}")
+    console.print(f"compiled: {_words(summary.compiled)}")
+    console.print(f"correct: {_words(summary.correct)}")
+    console.print(f"at {summary.fast_share:.0%} of the roofline or more: {_words(summary.fast)}")
     for what in ("compute_bound", "memory_bound"):
         console.print(f"{what.replace('_', ' ')}: {_typical(getattr(summary, what))}")
     console.print(f"report: {out / 'report.html'}")
@@ -74,8 +75,9 @@ def compare(
 
 
 def _typical(found: Typical) -> str:
-    share = "none timed" if found.share is None else f"median {100 * found.share:.0f} %"
-    return f"{found.tasks} tasks, {share} of the roofline"
+    if found.share is None:
+        return f"{found.tasks} tasks"
+    return f"{found.tasks} tasks, median {100 * found.share:.0f} % of the roofline"
 
 
 def _words(rate: Rate) -> str:

@@ -16,6 +16,7 @@ from bench.one import migrate, not_judged
 from bench.page import page
 from bench.results import TaskResult, append, read
 from bench.scoring import summarise
+from nkiport.contracts.errors import BadRequest
 
 HERE: Final = Path(__file__).parent
 SUITES: Final[Mapping[str, tuple[Path, ...]]] = {
@@ -55,7 +56,7 @@ def run(
     task's full shapes where it has both; ``progress`` gets each result, how many are done, and how
     many there are. A run that was killed goes on where it stopped.
 
-    Raises ``ValueError`` for a folder without tasks, or an ``out`` that holds another run.
+    Raises ``BadRequest`` for a folder without tasks, or an ``out`` that holds another run.
     """
     tasks = tasks_of(suite)
     wanted = set(only) or set(tasks)
@@ -87,7 +88,7 @@ def tasks_of(suite: str | Path) -> dict[str, Path]:
         for file in (folder.rglob("*.py") if folder.is_dir() else ())
     }
     if not found:
-        raise ValueError(
+        raise BadRequest(
             f"no task in '{suite}'; give a folder of Python files with Model, get_inputs and "
             f"get_init_inputs, or one of: {', '.join(SUITES)}"
         )
@@ -120,7 +121,7 @@ def _claim(out: Path, tasks: dict[str, Path], backend: str) -> None:
     mine = {"backend": backend, "tasks_sha256": digest.hexdigest()}
     claim = out / "run.json"
     if claim.exists() and json.loads(claim.read_text()) != mine:
-        raise ValueError(
+        raise BadRequest(
             f"'{out}' holds a run of other tasks or another backend; give an empty folder"
         )
     claim.write_text(json.dumps(mine))

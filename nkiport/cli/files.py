@@ -88,7 +88,9 @@ def migrate(
     accepted = done.verdict is not None and done.verdict.outcome != "rejected"
     if out and done.source and accepted:
         out.mkdir(parents=True, exist_ok=True)
-        (out / f"{reference.stem}_nki.py").write_text(done.source)
+        written = out / f"{reference.stem}_nki.py"
+        written.write_text(done.source)
+        _told(quiet=json)(f"written    {written}")
     if done.verdict is None:
         _abandoned(done.reason, json=json)
     else:

@@ -23,7 +23,7 @@ Inputs = Annotated[
     ),
 ]
 Kernel = Annotated[
-    str, typer.Option("--kernel", help="which function; the only kernel, unless named")
+    str, typer.Option("--kernel", help="which function; forward or the only kernel, unless named")
 ]
 Grid = Annotated[str, typer.Option(help="the launch grid, such as 2,4")]
 Given = Annotated[list[str], typer.Option("--set", help="NAME=VALUE of an argument")]
@@ -46,6 +46,8 @@ def check(
         raise BadRequest("give a file, or --explain CODE")
     found = read(_text(kernel), target=_target(target), own=not strict)
     _show(found, kernel, json=json)
+    if not found and not json:
+        console().print("no findings")
     raise typer.Exit(any(each.severity == "error" for each in found))
 
 

@@ -28,6 +28,7 @@ CODES: Mapping[str, str] = MappingProxyType({
     "err_hbm_tensor_with_init_value_not_supported": "HBM tensors start unwritten: allocate with nl.ndarray and store into it.",
     "err_host_arithmetic": "The host function arranges shapes and launches kernels; values are computed inside kernels.",
     "err_import": "A stranger's file gets the language and math; in a file of one's own the module must be installed.",
+    "err_inputs": "The host function, or the only kernel, takes one tensor for each of its parameters, weights too, in their order.",
     "err_insufficient_rank": "A tile has a partition dimension and at least one free dimension: (n, 1) instead of (n,).",
     "err_limit_reached": "The run was ended at its limit of instructions, iterations, time or memory.",
     "err_loop_bounds": "Trip counts are integers that are known before the kernel runs.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, partial
 from inspect import signature
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,7 @@ class Candidate:
         try:
             exec(self._code, names)  # noqa: S102 - the sandbox's child runs this
             given = [HostTensor(values, n, readers[n]) for n, values in inputs.items()]
-            function = names[name]
+            function = _named(name, names)
             if launch.kernel and not isinstance(function, Kernel):
                 function = Kernel(machine, function)
             called = function[launch.grid] if launch.grid else function
@@ -166,17 +166,34 @@ def _found(source: str, target: TargetName, *, own: bool) -> tuple[Finding, ...]
     return tuple(f for f in found if not own or f.code != "err_unknown_name")
 
 
+def _named(name: str, names: Mapping[str, Any]) -> Any:
+    """The function of that name."""
+    if name not in names:
+        own = [each for each, it in names.items() if isinstance(it, Kernel | FunctionType)]
+        raise broken("err_no_entry", f"a function '{name}'", f"those of the file: {', '.join(own)}")
+    return names[name]
+
+
 def _bound(
     function: Any, tensors: list[HostTensor], others: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Tensors in order, around the arguments that are given by name wherever they stand."""
     named, waiting = dict(others), list(tensors)
     args: list[Any] = []
-    for parameter in signature(getattr(function, "function", function)).parameters:
+    asked = signature(getattr(function, "function", function))
+    for parameter in asked.parameters:
         if not waiting:
             break
         args.append(named.pop(parameter) if parameter in named else waiting.pop(0))
-    return [*args, *waiting], named
+    whole = [*args, *waiting]
+    try:
+        asked.bind(*whole, **named)
+    except TypeError as error:
+        raise broken(
+            "err_inputs", f"{len(tensors)} tensors: {error}", f"one for each of {asked}",
+            "give one input for each parameter, in their order",
+        ) from None  # fmt: skip
+    return whole, named
 
 
 def _builtins(machine: Machine) -> dict[str, Any]:

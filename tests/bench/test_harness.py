@@ -7,6 +7,7 @@ import pytest
 from bench import TaskResult, run
 from bench.harness import tasks_of
 from bench.results import append, read
+from nkiport.contracts.errors import BadRequest
 
 
 class Killed(BaseException):
@@ -75,11 +76,11 @@ def test_an_ended_run_runs_nothing_again(suite, tmp_path):
 
 def test_another_backend_or_changed_tasks_need_another_folder(suite, tmp_path):
     run(suite, tmp_path / "out", runner=Runner())
-    with pytest.raises(ValueError, match="give an empty folder"):
+    with pytest.raises(BadRequest, match="give an empty folder"):
         run(suite, tmp_path / "out", backend="claude", runner=Runner())
     (suite / "a.py").write_text("class Model: 'changed'\n")
 
-    with pytest.raises(ValueError, match="give an empty folder"):
+    with pytest.raises(BadRequest, match="give an empty folder"):
         run(suite, tmp_path / "out", runner=Runner())
 
 
@@ -103,7 +104,7 @@ def test_progress_counts_up(suite, tmp_path):
 
 
 def test_a_folder_without_tasks_is_refused_with_what_is_allowed(tmp_path):
-    with pytest.raises(ValueError, match="get_init_inputs, or one of: ten"):
+    with pytest.raises(BadRequest, match="get_init_inputs, or one of: ten"):
         tasks_of(tmp_path)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nkiport.simulator import Options, check, estimate, simulate
+from nkiport.simulator import Launch, Options, check, estimate, simulate
 
 HEAD = """import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
@@ -155,3 +155,21 @@ def test_the_checker_reports_every_finding_at_once_in_line_order():
     lines = [finding.line for finding in found if finding.line]
     assert len(found) >= 3
     assert lines == sorted(lines)
+
+
+TWO = HEAD + "    nl.store(out, nl.load(x))\n    return out\n\n\ndef other(x, y):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "code", "asked", "allowed"),
+    [
+        ("missing", "err_no_entry", "a function 'missing'", "those of the file: kernel, other"),
+        ("other", "err_inputs", "1 tensors: missing a required argument: 'y'", "one for each of"),
+    ],
+)
+def test_a_wrong_name_or_number_of_inputs_says_what_there_is(kernel, code, asked, allowed):
+    done = simulate(TWO, {"x": np.ones((4, 4), np.float32)}, launch=Launch(kernel))
+
+    (finding,) = done.findings
+    assert (finding.code, finding.asked) == (code, asked)
+    assert allowed in finding.allowed
