@@ -263,6 +263,7 @@ FILES = (
     Rule("err_syntax", GOOD.replace("def forward(x):", "def forward(x"), GOOD),
     Rule("err_no_kernel", GOOD.replace("@nki.jit\n", ""), GOOD),
     Rule("err_no_entry", IMPORTS + KERNEL + KERNEL.replace("kernel", "second"), GOOD),
+    Rule("err_inputs", GOOD.replace("def forward(x):", "def forward(x, y):"), GOOD),
     Rule("err_mixed_dialects", "import nki.isa\n" + GOOD, GOOD),
     Rule("err_wrong_dialect", GOOD.replace("neuronxcc.nki", "nki"), GOOD),
     Rule("err_output", GOOD.replace("    return out\n", "    return 1\n"), GOOD),
