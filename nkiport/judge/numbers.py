@@ -147,7 +147,8 @@ def _pairs(
             one, want, said = (
                 np.asarray(each[place]).astype(np.float64) for each in (mine, wide, narrow)
             )
-            own = np.maximum(finite_distance(said, want), moves[place])
+            known = np.where(np.isfinite(said), moves[place], 0.0)
+            own = np.maximum(finite_distance(said, want), known)
             allowed = _allowed(oracle, spec.dtype, want, own)
             yield Compared(trial.label, place, one, want, said, own, allowed)
 
