@@ -8,10 +8,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from bench import shapes
 from bench.compare import compared
 from bench.harness import run, tasks_of
 from bench.results import TaskResult
 from bench.scoring import Rate, Summary, Typical
+from bench.shapes import Shapes
+from nkiport.contracts.errors import BadRequest
 
 app = typer.Typer(help="Run a suite of tasks and report it.", no_args_is_help=True)
 
@@ -34,6 +37,9 @@ def run_suite(
     ] = None,
     max_bytes: Annotated[int, typer.Option(help="largest task file")] = 256 * 1024,
     full: Annotated[bool, typer.Option("--full", help="full instead of reduced shapes")] = False,
+    drawn: Annotated[
+        int | None, typer.Option(help="draw the sizes of the tasks anew, from this number")
+    ] = None,
 ) -> None:
     """Run every task that has no result yet, then print the rates and where the report lies."""
     console = Console()
@@ -51,7 +57,7 @@ def run_suite(
             jobs=jobs,
             time_limit=time_limit or (1800 if full else 300),
             max_bytes=max_bytes,
-            full=full,
+            shapes=_shapes(full, drawn),
             progress=progress,
         )
     summary = Summary.model_validate(report["summary"])
@@ -72,6 +78,14 @@ def compare(
     found = compared(json.loads(before.read_text()), json.loads(after.read_text()))
     Console().print_json(data=found)
     raise typer.Exit(bool(found["lost"]))
+
+
+def _shapes(full: bool, drawn: int | None) -> Shapes:
+    if full and drawn is not None:
+        raise BadRequest("--full and --drawn ask for different shapes; give one of them")
+    if drawn is not None:
+        return shapes.drawn(drawn)
+    return shapes.AT_FULL if full else shapes.AS_WRITTEN
 
 
 def _typical(found: Typical) -> str:

@@ -10,14 +10,14 @@ SLOWER = 1.1
 def compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Tasks that were won and lost, and kernels that became slower or faster, by name.
 
-    Raises ``ValueError`` where the two are of other backends or evidence levels: such reports say
-    nothing about each other.
+    Raises ``ValueError`` where the two are of other backends, shapes or evidence levels: such
+    reports say nothing about each other.
     """
-    for field in ("backend", "levels", "engines"):
+    for field in ("backend", "shapes", "levels", "engines"):
         if before[field] != after[field]:
             raise ValueError(
                 f"the reports differ in {field}: {before[field]} and {after[field]}; compare runs "
-                "of the same backend and level"
+                "of the same backend, shapes and level"
             )
     old = {task["task"]: task for task in before["tasks"]}
     new = {task["task"]: task for task in after["tasks"]}

@@ -16,6 +16,7 @@ from bench.one import migrate, not_judged
 from bench.page import page
 from bench.results import TaskResult, append, read
 from bench.scoring import summarise
+from bench.shapes import AS_WRITTEN, Shapes, rewritten
 from nkiport.contracts.errors import BadRequest
 
 HERE: Final = Path(__file__).parent
@@ -25,8 +26,6 @@ SUITES: Final[Mapping[str, tuple[Path, ...]]] = {
     "nkigen-250": (HERE / "nkigen", HERE / "nkigen_rest"),
 }
 """Named suites and their folders; any folder of task files is one too."""
-REDUCED, FULL = 'SIZE = SIZES["reduced"]', 'SIZE = SIZES["full"]'
-"""The line of a task that says which of its shapes it has."""
 
 
 class Runner(Protocol):
@@ -46,23 +45,22 @@ def run(
     time_limit: float = 300.0,
     max_bytes: int = 256 * 1024,
     only: Iterable[str] = (),
-    full: bool = False,
+    shapes: Shapes = AS_WRITTEN,
     runner: Runner | None = None,
     progress: Callable[[TaskResult, int, int], object] = lambda *_: None,
 ) -> dict[str, object]:
     """Run what has no result yet, then write ``report.json`` beside ``results.jsonl``; return it.
 
-    ``time_limit`` is seconds for a task, ``max_bytes`` the largest task file, ``full`` asks for a
-    task's full shapes where it has both; ``progress`` gets each result, how many are done, and how
-    many there are. A run that was killed goes on where it stopped.
+    ``time_limit`` is seconds for a task, ``max_bytes`` the largest task file, ``shapes`` what
+    tasks that declare sizes run at; ``progress`` gets each result, how many are done, and how many
+    there are. A run that was killed goes on where it stopped.
 
     Raises ``BadRequest`` for a folder without tasks, or an ``out`` that holds another run.
     """
     tasks = tasks_of(suite)
     wanted = set(only) or set(tasks)
-    chosen = {name: file for name, file in tasks.items() if name in wanted}
-    if full:
-        chosen = at_full_size(chosen, out / "tasks")
+    named = {name: file for name, file in tasks.items() if name in wanted}
+    chosen = rewritten(named, shapes, out / "tasks")
     _claim(out, chosen, backend)
     lines = out / "results.jsonl"
     done = read(lines)
@@ -74,9 +72,9 @@ def run(
             append(lines, result)
             done[result.task] = result
             progress(result, len(done), len(chosen))
-    named = "reduced" if str(suite) in SUITES else "its own"
-    title = f"{Path(suite).name} at {'full' if full else named} shapes"
-    return _report(out, chosen, done, backend, title)
+    at = "its own" if str(suite) not in SUITES and shapes is AS_WRITTEN else shapes.name
+    results = [done[name] for name in chosen if name in done]
+    return _report(out, results, backend, suite=Path(suite).name, shapes=at)
 
 
 def tasks_of(suite: str | Path) -> dict[str, Path]:
@@ -93,15 +91,6 @@ def tasks_of(suite: str | Path) -> dict[str, Path]:
             f"get_init_inputs, or one of: {', '.join(SUITES)}"
         )
     return dict(sorted(found.items()))
-
-
-def at_full_size(tasks: Mapping[str, Path], into: Path) -> dict[str, Path]:
-    """Copies of the tasks that say their full shapes; others are copied as they are."""
-    copies = {name: into / f"{name}.py" for name in tasks}
-    for name, copy in copies.items():
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(tasks[name].read_text().replace(REDUCED, FULL))
-    return copies
 
 
 def _guarded(
@@ -128,22 +117,22 @@ def _claim(out: Path, tasks: dict[str, Path], backend: str) -> None:
 
 
 def _report(
-    out: Path, tasks: dict[str, Path], done: dict[str, TaskResult], backend: str, title: str
+    out: Path, results: list[TaskResult], backend: str, *, suite: str, shapes: str
 ) -> dict[str, object]:
-    results = [done[name] for name in tasks if name in done]
     report: dict[str, object] = {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.platform(),
         "nkiport": nkiport.__version__,
         "commit": _commit(),
         "backend": backend,
+        "shapes": shapes,
         "levels": sorted({r.level for r in results if r.level}),
         "engines": sorted({r.engine for r in results if r.engine}),
         "summary": summarise(results).model_dump(mode="json"),
         "tasks": [result.model_dump(mode="json") for result in results],
     }
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
-    (out / "report.html").write_text(page(report, title))
+    (out / "report.html").write_text(page(report, f"{suite} at {shapes} shapes"))
     return report
 
 

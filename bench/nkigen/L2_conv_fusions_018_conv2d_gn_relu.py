@@ -7,8 +7,8 @@ not those of an untrained network.
 import torch
 
 SIZES = {
-    "reduced": {"batch": 2, "cin": 32, "cout": 32, "side": 14},
-    "full": {"batch": 8, "cin": 256, "cout": 256, "side": 16},
+    "reduced": {"batch": 2, "cin": 32, "cout": 32, "groups": 4, "side": 14},
+    "full": {"batch": 8, "cin": 256, "cout": 256, "groups": 32, "side": 16},
 }
 SIZE = SIZES["reduced"]
 
@@ -21,11 +21,11 @@ def group_norm(groups: int, channels: int) -> torch.nn.GroupNorm:
 
 
 class Model(torch.nn.Module):
-    def __init__(self, cin: int, cout: int) -> None:
+    def __init__(self, cin: int, cout: int, groups: int) -> None:
         super().__init__()
         self.layers = torch.nn.Sequential(
             torch.nn.Conv2d(cin, cout, 3, padding=1, bias=False),
-            group_norm(cout // 8, cout),
+            group_norm(groups, cout),
             torch.nn.ReLU(),
         )
 
@@ -38,4 +38,4 @@ def get_inputs() -> list[torch.Tensor]:
 
 
 def get_init_inputs() -> list[int]:
-    return [SIZE["cin"], SIZE["cout"]]
+    return [SIZE["cin"], SIZE["cout"], SIZE["groups"]]

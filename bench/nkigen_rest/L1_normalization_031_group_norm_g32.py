@@ -6,8 +6,8 @@ Repaired: norms have affine parameters that are not the identity.
 import torch
 
 SIZES = {
-    "reduced": {"batch": 2, "channels": 64, "side": 9},
-    "full": {"batch": 8, "channels": 256, "side": 16},
+    "reduced": {"batch": 2, "channels": 64, "groups": 32, "side": 9},
+    "full": {"batch": 8, "channels": 256, "groups": 32, "side": 16},
 }
 SIZE = SIZES["reduced"]
 
@@ -21,9 +21,9 @@ def group_norm(groups: int, channels: int) -> torch.nn.GroupNorm:
 
 
 class Model(torch.nn.Module):
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, groups: int) -> None:
         super().__init__()
-        self.norm = group_norm(32, channels)
+        self.norm = group_norm(groups, channels)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.norm(x)
@@ -34,4 +34,4 @@ def get_inputs() -> list[torch.Tensor]:
 
 
 def get_init_inputs() -> list[int]:
-    return [SIZE["channels"]]
+    return [SIZE["channels"], SIZE["groups"]]

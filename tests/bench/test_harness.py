@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from bench import TaskResult, run
+from bench.__main__ import app
 from bench.harness import tasks_of
 from bench.results import append, read
+from bench.shapes import AS_WRITTEN, AT_FULL, drawn
 from nkiport.contracts.errors import BadRequest
 
 
@@ -101,6 +104,41 @@ def test_progress_counts_up(suite, tmp_path):
     run(suite, tmp_path / "out", runner=Runner(), progress=lambda *state: seen.append(state))
 
     assert [(done, total) for _, done, total in seen] == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("named", "shapes", "said"),
+    [
+        ("ten", AS_WRITTEN, "reduced"),
+        ("ten", drawn(3), "drawn (3)"),
+        (None, AS_WRITTEN, "its own"),
+        (None, AT_FULL, "full"),
+    ],
+)
+def test_a_report_says_at_which_shapes_it_ran(named, shapes, said, suite, tmp_path):
+    report = run(named or suite, tmp_path / "out", shapes=shapes, runner=Runner())
+
+    assert report["shapes"] == said
+    assert f"{said} shapes" in (tmp_path / "out/report.html").read_text()
+
+
+def test_drawn_shapes_resume_and_others_need_another_folder(tmp_path):
+    only, out = ["L1_activations_014_relu_fp32"], tmp_path / "out"
+    run("nkigen-150", out, shapes=drawn(3), only=only, runner=Runner())
+    again = Runner()
+    run("nkigen-150", out, shapes=drawn(3), only=only, runner=again)
+
+    assert again.ran == []
+    with pytest.raises(BadRequest, match="give an empty folder"):
+        run("nkigen-150", out, shapes=drawn(4), only=only, runner=Runner())
+
+
+def test_two_wishes_for_shapes_are_refused(tmp_path):
+    asked = ["run", "--full", "--drawn", "3", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, asked)
+
+    assert done.exit_code != 0
+    assert "give one of them" in str(done.exception)
 
 
 def test_a_folder_without_tasks_is_refused_with_what_is_allowed(tmp_path):

@@ -26,7 +26,8 @@ def result(task, *, correct=True, **more):
 def report(*results, **more):
     return {
         "finished": "2026-01-01T00:00:00+00:00", "host": "a host", "nkiport": "0.1",
-        "commit": "a" * 40, "backend": "recipes", "levels": ["functional"], "engines": [],
+        "commit": "a" * 40, "backend": "recipes", "shapes": "reduced",
+        "levels": ["functional"], "engines": [],
         "summary": summarise(results).model_dump(mode="json"),
         "tasks": [each.model_dump(mode="json") for each in results],
     } | more  # fmt: skip
@@ -93,6 +94,7 @@ def test_two_reports_differ_in_what_was_won_lost_and_slower():
     assert (found["since"], found["until"]) == ("a" * 40, "b" * 40)
 
 
-def test_reports_of_other_backends_are_not_compared():
-    with pytest.raises(ValueError, match="differ in backend"):
-        compared(report(result("a")), report(result("a"), backend="claude"))
+@pytest.mark.parametrize(("field", "value"), [("backend", "claude"), ("shapes", "drawn (1)")])
+def test_reports_of_other_backends_or_shapes_are_not_compared(field, value):
+    with pytest.raises(ValueError, match=f"differ in {field}"):
+        compared(report(result("a")), report(result("a"), **{field: value}))

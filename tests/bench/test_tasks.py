@@ -1,11 +1,12 @@
-"""Every task of a suite runs, at reduced and at full shapes, and its output says something."""
+"""Every task of a suite runs, at all its shapes, and its output says something."""
 
 import runpy
 
 import pytest
 import torch
 
-from bench.harness import FULL, REDUCED, at_full_size, tasks_of
+from bench.harness import tasks_of
+from bench.shapes import AT_FULL, FULL, REDUCED, drawn, rewritten
 
 TEN, NKIGEN = tasks_of("ten"), tasks_of("nkigen-250")
 BOTH = TEN | NKIGEN
@@ -51,7 +52,7 @@ def test_no_affine_parameter_or_statistic_of_a_task_is_the_identity(file):
 
 @pytest.mark.parametrize("file", NKIGEN.values(), ids=NKIGEN.keys())
 def test_a_task_has_its_full_shapes_too(file, tmp_path):
-    copy = at_full_size({"task": file}, tmp_path)["task"]
+    copy = rewritten({"task": file}, AT_FULL, tmp_path)["task"]
 
     text = copy.read_text()
     assert FULL in text
@@ -63,7 +64,23 @@ def test_a_task_has_its_full_shapes_too(file, tmp_path):
     assert sum(t.numel() for t in inputs) > sum(t.numel() for t in reduced)
 
 
-def test_a_task_without_two_sizes_is_copied_as_it_is(tmp_path):
-    copy = at_full_size({"softmax": TEN["softmax"]}, tmp_path)["softmax"]
+@pytest.mark.parametrize("file", NKIGEN.values(), ids=NKIGEN.keys())
+def test_a_task_runs_at_shapes_that_are_drawn(file, tmp_path):
+    own = [t.shape for t in outputs(file)[1]]
+    seen = set()
+    for seed in range(4):
+        copy = rewritten({file.stem: file}, drawn(seed), tmp_path)[file.stem]
+        with torch.device("meta"):
+            _, inputs, output = outputs(copy)
+        assert output.numel() > 0
+        assert [len(t.shape) for t in inputs] == [len(shape) for shape in own]
+        seen.add(tuple(t.shape for t in inputs))
+
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("shapes", [AT_FULL, drawn(1)], ids=lambda shapes: shapes.name)
+def test_a_task_without_two_sizes_is_copied_as_it_is(shapes, tmp_path):
+    copy = rewritten({"softmax": TEN["softmax"]}, shapes, tmp_path)["softmax"]
 
     assert copy.read_text() == TEN["softmax"].read_text()
